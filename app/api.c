@@ -250,6 +250,16 @@ int lash_run_set_input(LashRun* run, const char* name, double from, double to) {
     return 0;
 }
 
+int lash_run_input(LashRun* run, const char* name, double* value) {
+    if (check(run) != 0) return check(run);
+    int input = name != NULL ? lash_mechanism_find_input(run->session.mech, name) : -1;
+    if (input < 0 || value == NULL)
+        return refuse(run, "lash_run_input", "the model has no input of that name, or no place");
+    const LashSim* sim = run->session.sim;
+    *value = lash_mechanism_input_value(lash_sim_work(run->session.sim), input, lash_sim_time(sim));
+    return 0;
+}
+
 // ---- results ------------------------------------------------------------------------------------
 
 static void put3(double* to, LashVec3 v) {

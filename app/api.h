@@ -62,6 +62,7 @@ int lash_run_reset(LashRun* run); // back to the start
 
 // Over the next step the input goes from `from` to `to`, then it stays there.
 int lash_run_set_input(LashRun* run, const char* name, double from, double to);
+int lash_run_input(LashRun* run, const char* name, double* value); // now, in the input's own unit
 
 // Mass center [m], quaternion (w, x, y, z), velocity [m/s], angular velocity in axes of the part
 // [rad/s]; each may be NULL. A fixed part does not move.

@@ -38,7 +38,15 @@ const char* lash_coordinate_name(LashJointType type, int coordinate) {
                                         [ABOUT_Z] = "angle",
                                         [ABOUT_X_OF_B] = "second_angle",
                                         [ABOUT_BETWEEN] = "pitch"};
-    return names[joint_kind(type)->coordinate[coordinate]];
+    const JointKind* kind = joint_kind(type);
+    if (kind->coordinate_name != NULL) return kind->coordinate_name[coordinate];
+    return names[kind->coordinate[coordinate]];
+}
+
+const char* lash_coordinate_label(LashJointType type, int coordinate) {
+    bool known = coordinate >= 0 && coordinate < joint_kind(type)->coordinates;
+    bool named = coordinate > 0 || type == LASH_FREE_JOINT;
+    return known && named ? lash_coordinate_name(type, coordinate) : "";
 }
 
 bool lash_coordinate_is_angle(LashJointType type, int coordinate) {

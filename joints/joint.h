@@ -69,6 +69,7 @@ typedef struct JointKind {
                      Vec3* moment); // on b, world
     int coordinates;                // free ones that can be driven, limited, loaded
     CoordinateType coordinate[LASH_MAX_COORDINATES];
+    const char* const* coordinate_name; // (coordinates); NULL: the usual ones of joint.c
     // Friction: |P_t| <= mu |P_load| against the motion along `slip` coordinates (0: none).
     unsigned load; // bit i: row i is a force that presses the surfaces together
     int slips, slip[2];

@@ -101,7 +101,11 @@ void joint_name(const LashMechanism* mech, uint64_t id, char* text, size_t size)
                                             [LASH_PART_FRICTION] = ".friction"};
     int coordinate;
     LashJointPart part = lash_mechanism_joint_part(id, &coordinate);
-    snprintf(text, size, "%s%s", mech->joint[id % JOINT_ID].def.name, part_name[part]);
+    const LashJointDef* def = &mech->joint[id % JOINT_ID].def;
+    bool of_one = part != LASH_PART_ROWS && part != LASH_PART_FRICTION;
+    const char* label = of_one ? lash_coordinate_label(def->type, coordinate) : "";
+    snprintf(text, size, "%s%s%s%s", def->name, label[0] == '\0' ? "" : ".", label,
+             part_name[part]);
 }
 
 // --- Evaluation

@@ -47,6 +47,7 @@ typedef struct LashFunction {
 //   screw            turns about z, slides along it by pitch per turn
 //   point_on_line    the point of b on the line along z of a
 //   point_on_plane   the point of b in the plane across z of a
+//   free             holds nothing: six coordinates of b against a, to read, drive, load and limit
 //   gear             ratio between the angles of two joints
 //   rack_and_pinion  a displacement follows an angle of another joint
 // clang-format off
@@ -62,6 +63,7 @@ typedef struct LashFunction {
     X(SCREW, screw) \
     X(POINT_ON_LINE, point_on_line) \
     X(POINT_ON_PLANE, point_on_plane) \
+    X(FREE_JOINT, free) \
     X(GEAR, gear) \
     X(RACK_AND_PINION, rack_and_pinion)
 // clang-format on
@@ -72,7 +74,7 @@ typedef enum LashJointType {
         LASH_JOINT_TYPES
 } LashJointType;
 
-enum { LASH_MAX_COORDINATES = 3 }; // free coordinates of a joint
+enum { LASH_MAX_COORDINATES = 6 }; // free coordinates of a joint
 
 typedef enum LashDriverType {
     LASH_NO_DRIVER,
@@ -362,6 +364,9 @@ static inline LashJointId lash_joint_id(int joint) {
 // "second_angle", "x", "y") and whether it is an angle.
 int lash_coordinate_count(LashJointType type);
 const char* lash_coordinate_name(LashJointType type, int coordinate);
+// The same where results name a column: empty for the first one, which needs no name; a free joint's
+// have all theirs. "" also for one that the joint does not have.
+const char* lash_coordinate_label(LashJointType type, int coordinate);
 bool lash_coordinate_is_angle(LashJointType type, int coordinate);
 // Name of the type as models write it; whether its surfaces can have friction; whether that turns.
 const char* lash_joint_type_name(LashJointType type);

@@ -25,16 +25,18 @@ typedef struct Joint {
     double start[LASH_MAX_COORDINATES]; // coordinates of the initial configuration [rad or m]
 } Joint;
 
-// Ids of interactions: joint number plus JOINT_ID times its role; contact c has id c + CONTACT_ID;
-// points of pair contacts lie above (pair_contact.h).
-enum { JOINT_ID = 1 << 20, CONTACT_ID = 1 << 24 };
+// Ids of interactions: joint number plus JOINT_ID times its role, of which there are less than 32;
+// contact c has id c + CONTACT_ID; points of pair contacts lie above (pair_contact.h).
+enum { JOINT_ID = 1 << 19, CONTACT_ID = 1 << 24 };
 enum JointRole {
     ROLE_ROWS,
     ROLE_DRIVER,                                       // + coordinate
     ROLE_LOWER = ROLE_DRIVER + LASH_MAX_COORDINATES,   // + coordinate
     ROLE_UPPER = ROLE_LOWER + LASH_MAX_COORDINATES,    // + coordinate
     ROLE_FRICTION = ROLE_UPPER + LASH_MAX_COORDINATES, // one per joint
+    ROLES
 };
+_Static_assert(ROLES*(long)JOINT_ID <= CONTACT_ID, "ids of joints and contacts must differ");
 
 typedef struct ForceReading { // what a force reads of the state (reading.c)
     LashReading def;

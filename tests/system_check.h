@@ -339,8 +339,8 @@ static inline void check_wanted(Probe* p) {
     const LashSystem* s = p->s;
     int rows = p->list->rows;
     s->evaluate(s, p->work, p->t, p->q, NULL, p->g, p->g_t, p->G);
-    uint8_t wanted[16] = {0};
-    assert_true(p->list->count <= 16);
+    uint8_t wanted[32] = {0};
+    assert_true(p->list->count <= 32);
     for (int marked = 0; marked < p->list->count; ++marked) {
         memset(wanted, 0, sizeof wanted);
         wanted[marked] = 1;

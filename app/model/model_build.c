@@ -306,7 +306,7 @@ static void build_group(const LashModel* model, LashMechanism* mech,
     }
     for (int i = 0; i < model->joints; ++i) {
         const LashModelJoint* joint = &model->joint[i];
-        if (joint->part_a < 0 || joint->part_b < 0) continue;
+        if (joint->part_a < 0 || joint->part_b < 0 || joint->type == LASH_FREE_JOINT) continue;
         apart[def.aparts][0] = joint->part_a;
         apart[def.aparts++][1] = joint->part_b;
     }

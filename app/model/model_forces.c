@@ -42,7 +42,8 @@ static const KeySpec force_keys[] = {
     {FORCE(joint), .type = KEY_TEXT,
      .help = "torsion_spring, joint_spring, joint_force: the joint"},
     {FORCE(coordinate), .type = KEY_TEXT,
-     .help = "of that joint, where it has several: angle, displacement, second_angle, x, y"},
+     .help = "of that joint, where it has several: angle, displacement, second_angle, x, y, z, "
+             "roll, pitch, yaw"},
     {FORCE(stiffness), .type = KEY_NUMBER, .range = RANGE_NOT_NEGATIVE,
      .help = "[force / length, or torque / angle]"},
     {FORCE(damping), .type = KEY_NUMBER, .range = RANGE_NOT_NEGATIVE,

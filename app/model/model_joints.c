@@ -26,7 +26,8 @@ static const char* const joint_types[] = {
 #define DRIVER(member) .key = #member, .offset = offsetof(LashModelDriver, member)
 static const KeySpec driver_keys[] = {
     {DRIVER(coordinate), .type = KEY_TEXT,
-     .help = "which one, where the joint has several: angle, displacement, second_angle, x, y"},
+     .help = "which one, where the joint has several: angle, displacement, second_angle, x, y, z, "
+             "roll, pitch, yaw"},
     {DRIVER(position), .type = KEY_FUNCTION, .variables = 1,
      .help = "joint coordinate as a function of t [angle or length]"},
     {DRIVER(speed), .type = KEY_FUNCTION, .variables = 1,
@@ -182,8 +183,8 @@ typedef struct Side {
 
 static bool side_axes(ModelContext* context, const char* path, const LashModelJoint* joint,
                       const Side* side, Vec3* axis, Vec3* x_axis) {
-    bool needs_axis =
-        joint->type != LASH_FIXED && joint->type != LASH_SPHERICAL && joint->type != LASH_DISTANCE;
+    bool needs_axis = joint->type != LASH_FIXED && joint->type != LASH_SPHERICAL &&
+                      joint->type != LASH_DISTANCE && joint->type != LASH_FREE_JOINT;
     *axis = direction(side->frame, side->own_axis, joint->axis);
     *x_axis = direction(side->frame, side->own_x_axis, joint->x_axis);
     if (!model_has(axis->x)) {
@@ -258,8 +259,20 @@ static bool resolve_frames(ModelContext* context, const char* path, LashModelJoi
     return true;
 }
 
+// Coordinates of a free joint, from where its two frames stand (joints/kinds/free.c).
+static double free_start(const LashModelJoint* joint, int coordinate) {
+    Pose a_b = pose_mul(pose_inverse(joint->world_a), joint->world_b);
+    Mat3 turn = quat_matrix(a_b.rot);
+    const double* R = turn.m; // by columns
+    const double value[] = {
+        a_b.r.x,          a_b.r.y, a_b.r.z, atan2(R[5], R[8]), -asin(fmax(-1, fmin(R[2], 1))),
+        atan2(R[1], R[0])};
+    return value[coordinate];
+}
+
 double model_start_coordinate(const LashModel* model, const LashModelJoint* joint, int coordinate) {
     LashJointType type = (LashJointType)joint->type;
+    if (type == LASH_FREE_JOINT) return free_start(joint, coordinate);
     if (coordinate > 0 && type != LASH_SCREW) return 0;
     bool angle = lash_coordinate_is_angle(type, 0);
     double start =
@@ -404,7 +417,7 @@ static bool check_keys(ModelContext* context, const char* path, const LashModelJ
 static bool find_coupled(ModelContext* context, const char* path, const LashModelJoint* joint,
                          bool angle, int* coordinate) {
     LashJointType type = (LashJointType)joint->type;
-    for (int c = 0; c < lash_coordinate_count(type); ++c) {
+    for (int c = 0; c < lash_coordinate_count(type) && type != LASH_FREE_JOINT; ++c) {
         *coordinate = c;
         if (lash_coordinate_is_angle(type, c) == angle) return true;
     }
@@ -493,9 +506,9 @@ static bool resolve_joint(ModelContext* context, int index) {
             "a joint connects two different parts, one of which moves; found '%s' and '%s'",
             joint->a, joint->b);
     }
-    return resolve_drivers(context, path, joint) && resolve_limits(context, path, joint) &&
-           resolve_special(context, path, joint) && model_measure_joint(context, path, joint) &&
-           resolve_frames(context, path, joint) && resolve_length(context, path, joint) &&
+    return resolve_drivers(context, path, joint) && resolve_special(context, path, joint) &&
+           model_measure_joint(context, path, joint) && resolve_frames(context, path, joint) &&
+           resolve_limits(context, path, joint) && resolve_length(context, path, joint) &&
            model_resolve_clearance(context, path, joint);
 }
 

@@ -18,7 +18,8 @@ static const KeySpec output_keys[] = {
     {OUTPUT(name), .type = KEY_TEXT, .required = true, .help = "unique among the outputs"},
     {OUTPUT(quantity), .type = KEY_TEXT, .required = true,
      .help = "what is measured, e.g. position.x"},
-    {OUTPUT(of), .type = KEY_TEXT, .help = "name of the part, joint or contact it belongs to"},
+    {OUTPUT(of), .type = KEY_TEXT,
+     .help = "name of the part, joint, contact or input it belongs to"},
     {OUTPUT(coordinate), .type = KEY_TEXT,
      .help = "coordinate, speed: which one, where the joint has several"},
     {OUTPUT(when), .type = KEY_CHOICE, .choices = when_names, .help = "default final"},
@@ -72,6 +73,10 @@ static ModelUnit output_unit(const LashModel* model, const LashModelOutput* outp
 }
 
 const char* lash_model_output_unit(const LashModel* model, const LashModelOutput* output) {
+    if (output->kind == LASH_INPUT) {
+        const char* unit = model->input[output->index].unit;
+        return unit != NULL ? unit : "1";
+    }
     return model_unit_si(output_unit(model, output));
 }
 
@@ -116,6 +121,17 @@ static bool check_gap(ModelContext* context, const char* path, const LashModelOu
     return true;
 }
 
+static bool find_input(ModelContext* context, const char* key, LashModelOutput* output) {
+    const LashModel* model = context->model;
+    char hint[300];
+    output->index = model_find_input(model, output->of);
+    if (output->index >= 0) return true;
+    AppSuggestion near = app_suggestion(output->of);
+    for (int i = 0; i < model->inputs; ++i) app_suggestion_offer(&near, model->input[i].name);
+    return model_fail(context, key, "there is no input '%.60s'%s", output->of,
+                      app_suggestion_names(&near, hint, sizeof hint));
+}
+
 static bool resolve_of(ModelContext* context, const char* path, LashModelOutput* output) {
     const LashModel* model = context->model;
     LashQuantityOf of = quantities[output->kind].of;
@@ -132,6 +148,7 @@ static bool resolve_of(ModelContext* context, const char* path, LashModelOutput*
         output->kind = LASH_CONTACT_FORCE;
         of = LASH_OF_CONTACT;
     }
+    if (of == LASH_OF_INPUT) return find_input(context, key, output);
     if (of == LASH_OF_CONTACT) {
         return model_find_contact(context, key, output->of, &output->index, &output->count) &&
                (output->kind != LASH_GAP || check_gap(context, key, output));

@@ -1,6 +1,6 @@
 // What the function of a force reads of the state: "crank.angle", "crank.speed", "rod.velocity.y".
 //
-//   JOINT.COORDINATE            angle, displacement, second_angle, x, y: as the joint has them
+//   JOINT.COORDINATE            angle, displacement, second_angle, x, y, ...: as the joint has them
 //   JOINT.COORDINATE.speed      its rate; JOINT.speed where there is one coordinate only
 //   PART.position.x .y .z       of the mass center, world axes
 //   PART.velocity.x .y .z       the same

@@ -56,6 +56,7 @@ typedef enum QuantityTraits { // what else is asked about a quantity; several ar
     X(IMPULSE, "impulse", CONTACT, UNIT_NEWTON_SECOND, IMPULSIVE, contact_impulse, 0) \
     X(IMPACTS, "impacts", CONTACT, UNIT_PIECES, PLAIN, contact_impacts, 0) \
     X(FIRST_IMPACT, "first_impact", CONTACT, UNIT_TIME, IS_TIME_OF, contact_first_impact, 0) \
+    X(INPUT, "input", INPUT, UNIT_PIECES, PLAIN, input_value, 0) \
     X(ENERGY_KINETIC, "energy.kinetic", NOTHING, UNIT_JOULE, PLAIN, energy_kinetic, 0) \
     X(ENERGY_POTENTIAL, "energy.potential", NOTHING, UNIT_JOULE, PLAIN, energy_potential, 0) \
     X(ENERGY_TOTAL, "energy.total", NOTHING, UNIT_JOULE, PLAIN, energy_total, 0) \
@@ -74,7 +75,8 @@ typedef enum LashQuantityOf {
     LASH_OF_NOTHING,
     LASH_OF_PART,
     LASH_OF_JOINT,
-    LASH_OF_CONTACT
+    LASH_OF_CONTACT,
+    LASH_OF_INPUT
 } LashQuantityOf;
 
 typedef struct LashQuantity {

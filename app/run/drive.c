@@ -14,9 +14,8 @@ AppDrive app_drive_create(const AppSession* session) {
                       .h = model->simulation.settings.h,
                       .start_energy = lash_sim_energy(session->sim).start,
                       .log = app_contact_log_create(model, session->mech, q)};
-    drive.layout = lash_record_layout(model->bodies, model->joints, model->contact_points);
-    lash_record_layout_algorithmic(&drive.layout,
-                                   isfinite(lash_sim_energy(session->sim).algorithmic));
+    bool algorithmic = isfinite(lash_sim_energy(session->sim).algorithmic);
+    drive.layout = lash_record_layout(app_record_sizes(model, algorithmic));
     drive.frame = lash_alloc((size_t)drive.layout.total * sizeof(double));
     drive.statistic = lash_alloc((size_t)model->outputs * sizeof *drive.statistic);
     return drive;

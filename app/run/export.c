@@ -58,7 +58,8 @@ const AppCommand app_export_command = {
         "quaternion, velocity, angular velocity; per joint coordinate, speed, force, moment; per\n"
         "contact gap, impulse since the row before (n, t1, t2; of a contact of CAD faces n, |t|,\n"
         "0), mean force on b since then (world axes), largest impulse of an impact, impacts\n"
-        "so far; energies, counters and violations. SI units, named in the header.\n"
+        "so far; energies, counters and violations; inputs of the model at that time. SI units,\n"
+        "named in the header.\n"
         "With --events: one row per event (impact, open, slip, stick, plastic) of the step from t\n"
         "to t + h: the contact, limit or friction of a joint it is of, gap at t, impulse over the\n"
         "step, local velocity before and after.\n"
@@ -104,19 +105,30 @@ static bool is_coordinate(LashSeries series) {
 // Columns of coordinates that a joint does not have are left out.
 static bool has_column(const LashRecord* record, LashSeries series, int column) {
     if (!is_coordinate(series)) return true;
-    return column % LASH_RECORD_COORDINATES < coordinates(record, column / LASH_RECORD_COORDINATES);
+    int columns = record->layout.coordinates;
+    return column % columns < coordinates(record, column / columns);
 }
 
-// "hinge.coordinate [rad]"; of a second coordinate "pin.coordinate.displacement [m]"
+// "hinge.coordinate [rad]"; of a second coordinate "pin.coordinate.displacement [m]"; of a free joint
+// "block.coordinate.x [m]"
 static void put_coordinate(char* text, size_t size, const LashRecord* record, LashSeries series,
                            int index, int c) {
     LashJointType type = joint_type(record->joint_type[index]);
     bool known = type < LASH_JOINT_TYPES && c < lash_coordinate_count(type);
     bool linear = known && !lash_coordinate_is_angle(type, c);
     bool speed = series == LASH_SERIES_JOINT_SPEED;
-    snprintf(text, size, "%s%s%s [%s%s]", speed ? "speed" : "coordinate", c == 0 ? "" : ".",
-             c == 0 || !known ? "" : lash_coordinate_name(type, c), linear ? "m" : "rad",
-             speed ? "/s" : "");
+    const char* label = known ? lash_coordinate_label(type, c) : "";
+    snprintf(text, size, "%s%s%s [%s%s]", speed ? "speed" : "coordinate",
+             label[0] == '\0' ? "" : ".", label, linear ? "m" : "rad", speed ? "/s" : "");
+}
+
+// "input.current [A]"; without the unit where the model gives none.
+static void print_input_name(FILE* file, const LashRecord* record, int input) {
+    char text[2 * 64 + 32];
+    const char* unit = record->input_unit[input];
+    snprintf(text, sizeof text, "input.%s%s%s%s", record->input_name[input],
+             unit[0] == '\0' ? "" : " [", unit, unit[0] == '\0' ? "" : "]");
+    app_csv_print(file, text);
 }
 
 // Name of a column: "crank.position.x [m]".
@@ -126,6 +138,10 @@ static void print_column_name(FILE* file, const LashRecord* record, LashSeries s
     bool body = strncmp(path, "bodies/", 7) == 0, joint = strncmp(path, "joints/", 7) == 0;
     bool contact = strncmp(path, "contacts/", 9) == 0;
     const char* quantity = slash == NULL ? path : slash + 1;
+    if (series == LASH_SERIES_INPUT) {
+        print_input_name(file, record, column);
+        return;
+    }
     if (!body && !joint && !contact) {
         fprintf(file, "%.*s%s%s [%s]", slash == NULL ? 0 : (int)(slash - path), path,
                 slash == NULL ? "" : ".", quantity, lash_series_unit(series));
@@ -197,10 +213,10 @@ static void print_event_owner(const LashRecord* record, const LashRecordEvent* e
         snprintf(name, sizeof name, "%s.friction", record->joint_name[event->joint]);
     if (known && (event->part == LASH_PART_LOWER_LIMIT || event->part == LASH_PART_UPPER_LIMIT)) {
         LashJointType type = joint_type(record->joint_type[event->joint]);
-        bool further =
-            event->coordinate > 0 && event->coordinate < coordinates(record, event->joint);
+        const char* label =
+            type < LASH_JOINT_TYPES ? lash_coordinate_label(type, event->coordinate) : "";
         snprintf(name, sizeof name, "%s%s%s.%s_limit", record->joint_name[event->joint],
-                 further ? "." : "", further ? lash_coordinate_name(type, event->coordinate) : "",
+                 label[0] == '\0' ? "" : ".", label,
                  event->part == LASH_PART_LOWER_LIMIT ? "lower" : "upper");
     }
     app_csv_print(file, name);
@@ -285,10 +301,10 @@ static bool export_scene(const ExportOptions* export_options, int frames, ViewEx
     AppSessionOptions none = {.step = NAN, .duration = NAN};
     ViewScene scene = {0};
     ViewSource* source = view_source_open(export_options->operands.item[0], &none, error);
-    bool good = source != NULL &&
-                view_scene_create(&scene, view_source_model(source), view_source_mechanism(source),
-                                  error) &&
-                write(source, &scene, export_options->operands.item[1], frames, error);
+    bool good = source != NULL && view_scene_create(&scene, view_source_model(source),
+                                                    view_source_mechanism(source), error);
+    if (good) scene.layout = *view_source_layout(source);
+    good = good && write(source, &scene, export_options->operands.item[1], frames, error);
     view_scene_destroy(&scene);
     view_source_close(source);
     return good;

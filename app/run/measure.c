@@ -50,6 +50,19 @@ void app_counters_add(AppCounters* counters, const LashStepInfo* info, const Las
     add_shift(counters, info, sim);
 }
 
+LashRecordSizes app_record_sizes(const LashModel* model, bool algorithmic) {
+    LashRecordSizes sizes = {.bodies = model->bodies,
+                             .joints = model->joints,
+                             .contacts = model->contact_points,
+                             .inputs = model->inputs,
+                             .algorithmic = algorithmic};
+    for (int j = 0; j < model->joints; ++j) {
+        int count = lash_coordinate_count((LashJointType)model->joint[j].type);
+        if (count > sizes.coordinates) sizes.coordinates = count;
+    }
+    return sizes;
+}
+
 static void copy_state(const double* q, const double* v, const LashRecordLayout* layout,
                        double* frame) {
     double* position = frame + layout->offset[LASH_SERIES_POSITION];
@@ -66,7 +79,7 @@ static void copy_state(const double* q, const double* v, const LashRecordLayout*
 
 static void joint_values(const LashMechanism* mech, LashSim* sim, const double* q, const double* v,
                          const LashRecordLayout* layout, double h, double* frame) {
-    enum { n_max = LASH_RECORD_COORDINATES };
+    int n_max = layout->coordinates;
     const double* P = lash_sim_steps(sim) > 0 ? lash_sim_impulses(sim) : NULL;
     for (int j = 0; j < layout->joints; ++j) {
         int n = lash_coordinate_count(lash_mechanism_joint(mech, j)->type), at = n_max * j;
@@ -106,6 +119,9 @@ void app_measure_frame(const LashMechanism* mech, LashSim* sim, const AppCounter
     frame[at[LASH_SERIES_CONTACT_WORK_NORMAL]] = energy.contact_work_n;
     frame[at[LASH_SERIES_CONTACT_WORK_TANGENTIAL]] = energy.contact_work_t;
     frame[at[LASH_SERIES_JOINT_WORK]] = energy.joint_work;
+    for (int i = 0; i < layout->inputs; ++i)
+        frame[at[LASH_SERIES_INPUT] + i] =
+            lash_mechanism_input_value(lash_sim_work(sim), i, lash_sim_time(sim));
     if (layout->width[LASH_SERIES_ALGORITHMIC] > 0)
         frame[at[LASH_SERIES_ALGORITHMIC]] = energy.algorithmic;
     frame[at[LASH_SERIES_STEPS]] = (double)counters->steps;

@@ -28,6 +28,9 @@ typedef struct AppCounters { // over all steps
 // Adds the step that the sim has just done.
 void app_counters_add(AppCounters* counters, const LashStepInfo* info, const LashSim* sim);
 
+// What a frame of the model holds; algorithmic: of its scheme.
+LashRecordSizes app_record_sizes(const LashModel* model, bool algorithmic);
+
 // Fills a frame (layout of record.h) with the state of the sim after its last step of length h; the
 // contacts' part is left to contact_log.h.
 void app_measure_frame(const LashMechanism* mech, LashSim* sim, const AppCounters* counters,

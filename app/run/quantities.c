@@ -50,7 +50,7 @@ static double body_omega(const AppDrive* drive, const LashModelOutput* output, i
 // ---- joints -------------------------------------------------------------------------------------
 
 static double joint_number(const AppDrive* drive, const LashModelOutput* output, int series) {
-    return drive->frame[drive->layout.offset[series] + LASH_RECORD_COORDINATES * output->index +
+    return drive->frame[drive->layout.offset[series] + drive->layout.coordinates * output->index +
                         output->coordinate_index];
 }
 
@@ -116,6 +116,13 @@ CONTACT(contact_friction_force, sum.t* per_time)
 CONTACT(contact_impulse, fmax(sum.blow, 0))
 CONTACT(contact_impacts, sum.impacts)
 CONTACT(contact_first_impact, isfinite(sum.first) ? sum.first : NAN)
+
+// ---- inputs -------------------------------------------------------------------------------------
+
+static double input_value(const AppDrive* drive, const LashModelOutput* output, int unused) {
+    (void)unused;
+    return drive->frame[drive->layout.offset[LASH_SERIES_INPUT] + output->index];
+}
 
 // ---- energies -----------------------------------------------------------------------------------
 

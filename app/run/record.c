@@ -43,7 +43,7 @@ typedef struct Answer {
     uint64_t bytes; // that follow
 } Answer;
 typedef struct Head {
-    int32_t bodies, joints, contacts, complete, algorithmic, unused;
+    int32_t bodies, joints, contacts, complete, algorithmic, inputs, coordinates, unused;
     int64_t frames, events, points;
     double step;
     uint64_t text[TEXTS]; // bytes of each
@@ -118,6 +118,8 @@ static bool send_head(int to, const LashRecord* record) {
                  .contacts = layout->contacts,
                  .complete = record->complete,
                  .algorithmic = layout->width[LASH_SERIES_ALGORITHMIC],
+                 .inputs = layout->inputs,
+                 .coordinates = layout->coordinates,
                  .frames = record->frames,
                  .events = record->events,
                  .points = record->points,
@@ -128,7 +130,9 @@ static bool send_head(int to, const LashRecord* record) {
     return good && send_names(to, record->body_name, layout->bodies) &&
            send_names(to, record->joint_name, layout->joints) &&
            send_names(to, record->joint_type, layout->joints) &&
-           send_names(to, record->contact_name, layout->contacts);
+           send_names(to, record->contact_name, layout->contacts) &&
+           send_names(to, record->input_name, layout->inputs) &&
+           send_names(to, record->input_unit, layout->inputs);
 }
 
 // One row of every series, in the order of the layout.
@@ -269,15 +273,19 @@ static bool receive_head(LashRecord* record, uint64_t file_bytes, LashError* err
     int from = record->file->socket;
     if (!receive(record, &head, sizeof head, error)) return false;
     bool good = head.bodies > 0 && head.joints >= 0 && head.contacts >= 0 && head.frames >= 0 &&
-                head.events >= 0 && head.points >= 0;
+                head.events >= 0 && head.points >= 0 && head.inputs >= 0;
     for (int i = 0; i < TEXTS && good; ++i) {
         good = head.text[i] <= file_bytes;
         if (good) *text[i] = receive_text(from, head.text[i]);
         good = good && *text[i] != NULL;
     }
     if (!good) return fail_child(record->file, error);
-    record->layout = lash_record_layout(head.bodies, head.joints, head.contacts);
-    lash_record_layout_algorithmic(&record->layout, head.algorithmic != 0);
+    record->layout = lash_record_layout((LashRecordSizes){.bodies = head.bodies,
+                                                          .joints = head.joints,
+                                                          .contacts = head.contacts,
+                                                          .inputs = head.inputs,
+                                                          .coordinates = head.coordinates,
+                                                          .algorithmic = head.algorithmic != 0});
     record->frames = head.frames;
     record->events = head.events;
     record->points = head.points;
@@ -287,6 +295,8 @@ static bool receive_head(LashRecord* record, uint64_t file_bytes, LashError* err
     record->joint_name = receive_names(from, head.joints, &good);
     record->joint_type = receive_names(from, head.joints, &good);
     record->contact_name = receive_names(from, head.contacts, &good);
+    record->input_name = receive_names(from, head.inputs, &good);
+    record->input_unit = receive_names(from, head.inputs, &good);
     return good || fail_child(record->file, error);
 }
 

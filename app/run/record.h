@@ -12,16 +12,16 @@
 extern "C" {
 #endif
 
-typedef enum LashSeries {         // numbers per frame
-    LASH_SERIES_TIME,             // 1
-    LASH_SERIES_POSITION,         // 3 per body: mass center, world
-    LASH_SERIES_ORIENTATION,      // 4 per body: quaternion, scalar first
-    LASH_SERIES_VELOCITY,         // 3 per body: world axes
-    LASH_SERIES_ANGULAR_VELOCITY, // 3 per body: body axes
-    LASH_SERIES_JOINT_COORDINATE, // LASH_RECORD_COORDINATES per joint: rad or m; NAN: it has fewer
-    LASH_SERIES_JOINT_SPEED,      // the same: rad/s or m/s
-    LASH_SERIES_JOINT_FORCE,      // 3 per joint: on b, axes of the joint frame in a
-    LASH_SERIES_JOINT_MOMENT,     // 3 per joint
+typedef enum LashSeries {           // numbers per frame
+    LASH_SERIES_TIME,               // 1
+    LASH_SERIES_POSITION,           // 3 per body: mass center, world
+    LASH_SERIES_ORIENTATION,        // 4 per body: quaternion, scalar first
+    LASH_SERIES_VELOCITY,           // 3 per body: world axes
+    LASH_SERIES_ANGULAR_VELOCITY,   // 3 per body: body axes
+    LASH_SERIES_JOINT_COORDINATE,   // layout.coordinates per joint: rad or m; NAN: it has fewer
+    LASH_SERIES_JOINT_SPEED,        // the same: rad/s or m/s
+    LASH_SERIES_JOINT_FORCE,        // 3 per joint: on b, axes of the joint frame in a
+    LASH_SERIES_JOINT_MOMENT,       // 3 per joint
     LASH_SERIES_JOINT_ECCENTRICITY, // 1 per joint with clearance, 0 for ideal ones
     LASH_SERIES_JOINT_TILT,
     LASH_SERIES_JOINT_POINTS,    // contacts that push
@@ -54,22 +54,29 @@ typedef enum LashSeries {         // numbers per frame
     LASH_SERIES_SHIFT,       // largest displacement of a body by the projection since then
     LASH_SERIES_SHIFT_BODY,  // the body, -1: none was moved
     LASH_SERIES_POINTS_END,  // contact points of all frames up to this one
+    LASH_SERIES_INPUT,       // 1 per input of the model, at the frame's time; in its own unit
     LASH_SERIES_ALGORITHMIC, // H of a scheme that has one; of others not there. The last one
     LASH_SERIES_COUNT
 } LashSeries;
 
-enum { LASH_RECORD_COORDINATES = 3 }; // columns of a joint: LASH_MAX_COORDINATES
+// Columns of every joint: FREE where one of them has more than COORDINATES (a free joint).
+enum { LASH_RECORD_COORDINATES = 3, LASH_RECORD_FREE_COORDINATES = 6 };
+
+typedef struct LashRecordSizes {
+    int bodies, joints, contacts, inputs;
+    int coordinates;  // the most that a joint has
+    bool algorithmic; // the scheme has an energy H of its own
+} LashRecordSizes;
 
 typedef struct LashRecordLayout {
-    int bodies, joints, contacts;
+    int bodies, joints, contacts, inputs;
+    int coordinates;               // columns of a joint
     int offset[LASH_SERIES_COUNT]; // of each series in a frame
     int width[LASH_SERIES_COUNT];
     int total;
 } LashRecordLayout;
 
-LashRecordLayout lash_record_layout(int bodies, int joints, int contacts);
-// Adds the series of H.
-void lash_record_layout_algorithmic(LashRecordLayout* layout, bool recorded);
+LashRecordLayout lash_record_layout(LashRecordSizes sizes);
 const char* lash_series_path(LashSeries series); // in the file: "bodies/position"
 const char* lash_series_unit(LashSeries series);
 
@@ -78,12 +85,13 @@ typedef struct LashRecordInfo {
         *options; // texts; options: JSON of the command's settings
     const char* scheme;
     double step; // [s]
-    int bodies, joints, contacts;
-    bool algorithmic; // the scheme has an energy H of its own
+    LashRecordSizes sizes;
     const char* const* body_name;
     const char* const* joint_name;
     const char* const* joint_type;
     const char* const* contact_name;
+    const char* const* input_name;
+    const char* const* input_unit; // as the model says it
 } LashRecordInfo;
 
 // What happened within one step to a contact, a limit of a joint or the friction in a joint: every
@@ -136,7 +144,7 @@ typedef struct LashRecord { // an open result
     bool complete;                  // false: the run was killed or is still going on
     char *version, *model_file, *model_text, *options, *scheme;
     double step;
-    char **body_name, **joint_name, **joint_type, **contact_name;
+    char **body_name, **joint_name, **joint_type, **contact_name, **input_name, **input_unit;
     struct LashRecordFile* file; // handles
 } LashRecord;
 

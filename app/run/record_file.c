@@ -352,8 +352,33 @@ static bool count_points(RecordFile* file, LashRecord* head, LashError* error) {
     return true;
 }
 
+// Columns of the joints: results before free joints had three for all.
+static int read_columns(RecordFile* file) {
+    hsize_t shape[3] = {0}, chunk[3];
+    hid_t data = open_data(file, lash_series_path(LASH_SERIES_JOINT_COORDINATE), chunk);
+    if (data < 0) return LASH_RECORD_COORDINATES;
+    int rank = extent(H5Dget_space(data), shape);
+    H5Dclose(data);
+    bool wide = rank == 3 && shape[2] == LASH_RECORD_FREE_COORDINATES;
+    return wide ? LASH_RECORD_FREE_COORDINATES : LASH_RECORD_COORDINATES;
+}
+
+// Results of models without inputs, and older ones, have none.
+static bool read_inputs(RecordFile* file, LashRecord* head, int* inputs, LashError* error) {
+    int units = 0;
+    *inputs = 0;
+    if (H5Lexists(file->file, "inputs", H5P_DEFAULT) <= 0) return true;
+    head->input_name = read_names(file, "inputs/name", inputs);
+    head->layout.inputs = *inputs > 0 ? *inputs : 0;
+    head->input_unit = read_names(file, "inputs/unit", &units);
+    if (units == *inputs && *inputs > 0) return true;
+    free_list(head->input_unit, units);
+    head->input_unit = NULL;
+    return fail(error, "inputs/name, inputs/unit", "expected as many of both, of 64 bytes");
+}
+
 static bool read_lists(RecordFile* file, LashRecord* head, LashError* error) {
-    int bodies, joints, types, contacts;
+    int bodies, joints, types, contacts, inputs;
     head->body_name = read_names(file, "bodies/name", &bodies);
     head->layout.bodies = bodies > 0 ? bodies : 0;
     head->joint_name = read_names(file, "joints/name", &joints);
@@ -369,9 +394,15 @@ static bool read_lists(RecordFile* file, LashRecord* head, LashError* error) {
     if (bodies <= 0) return fail(error, "bodies/name", "expected names of 64 bytes");
     if (joints < 0) return fail(error, "joints/name", "expected names of 64 bytes");
     if (contacts < 0) return fail(error, "contacts/name", "expected names of 64 bytes");
-    head->layout = lash_record_layout(bodies, joints, contacts);
+    if (!read_inputs(file, head, &inputs, error)) return false;
     const char* own = lash_series_path(LASH_SERIES_ALGORITHMIC); // results before it have none
-    lash_record_layout_algorithmic(&head->layout, H5Lexists(file->file, own, H5P_DEFAULT) > 0);
+    head->layout = lash_record_layout(
+        (LashRecordSizes){.bodies = bodies,
+                          .joints = joints,
+                          .contacts = contacts,
+                          .inputs = inputs,
+                          .coordinates = read_columns(file),
+                          .algorithmic = H5Lexists(file->file, own, H5P_DEFAULT) > 0});
     file->layout = head->layout;
     return true;
 }
@@ -475,6 +506,8 @@ void record_head_free(LashRecord* head) {
     free_list(head->joint_name, head->layout.joints);
     free_list(head->joint_type, head->layout.joints);
     free_list(head->contact_name, head->layout.contacts);
+    free_list(head->input_name, head->layout.inputs);
+    free_list(head->input_unit, head->layout.inputs);
     *head = (LashRecord){0};
 }
 

@@ -11,14 +11,22 @@ enum {
     RECORD_BATCH = 64,        // frames of a chunk of a wide series; between two flushes at most
     RECORD_TIME_CHUNK = 1024, // frames of a chunk of a narrow one
     RECORD_TABLE_BATCH = 128, // rows of a table's chunk
-    RECORD_BUFFER = 16384     // bytes converted at once; more than one row of a table
+    OF_LAYOUT = -1,
+    RECORD_BUFFER = 16384 // bytes converted at once; more than one row of a table
 };
 
-typedef enum SeriesPer { PER_RUN, PER_BODY, PER_JOINT, PER_CONTACT, PER_SCHEME } SeriesPer;
+typedef enum SeriesPer {
+    PER_RUN,
+    PER_BODY,
+    PER_JOINT,
+    PER_CONTACT,
+    PER_SCHEME, // once, where the scheme has it
+    PER_INPUT
+} SeriesPer;
 typedef struct SeriesSpec {
     const char *path, *unit;
     SeriesPer per;
-    int width;
+    int width; // OF_LAYOUT: layout.coordinates
     bool integer;
 } SeriesSpec;
 extern const SeriesSpec record_spec[LASH_SERIES_COUNT];

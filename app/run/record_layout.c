@@ -9,10 +9,8 @@ const SeriesSpec record_spec[LASH_SERIES_COUNT] = {
     [LASH_SERIES_ORIENTATION] = {"bodies/orientation", "1", PER_BODY, 4, false},
     [LASH_SERIES_VELOCITY] = {"bodies/velocity", "m/s", PER_BODY, 3, false},
     [LASH_SERIES_ANGULAR_VELOCITY] = {"bodies/angular_velocity", "rad/s", PER_BODY, 3, false},
-    [LASH_SERIES_JOINT_COORDINATE] = {"joints/coordinate", "rad or m", PER_JOINT,
-                                      LASH_RECORD_COORDINATES, false},
-    [LASH_SERIES_JOINT_SPEED] = {"joints/speed", "rad/s or m/s", PER_JOINT, LASH_RECORD_COORDINATES,
-                                 false},
+    [LASH_SERIES_JOINT_COORDINATE] = {"joints/coordinate", "rad or m", PER_JOINT, OF_LAYOUT, false},
+    [LASH_SERIES_JOINT_SPEED] = {"joints/speed", "rad/s or m/s", PER_JOINT, OF_LAYOUT, false},
     [LASH_SERIES_JOINT_FORCE] = {"joints/force", "N", PER_JOINT, 3, false},
     [LASH_SERIES_JOINT_MOMENT] = {"joints/moment", "N m", PER_JOINT, 3, false},
     [LASH_SERIES_JOINT_ECCENTRICITY] = {"joints/eccentricity", "m", PER_JOINT, 1, false},
@@ -48,9 +46,10 @@ const SeriesSpec record_spec[LASH_SERIES_COUNT] = {
     [LASH_SERIES_SHIFT_BODY] = {"violation/shift_body", "1", PER_RUN, 1, false},
     [LASH_SERIES_POINTS_END] = {"counters/contact_points", "1", PER_RUN, 1, true},
     [LASH_SERIES_ALGORITHMIC] = {"energy/algorithmic", "J", PER_SCHEME, 1, false},
+    [LASH_SERIES_INPUT] = {"inputs/value", "as inputs/unit", PER_INPUT, 1, false},
 };
 
-static int owners(const LashRecordLayout* layout, SeriesPer per) {
+static int owners(const LashRecordLayout* layout, SeriesPer per, bool algorithmic) {
     switch (per) {
         case PER_BODY:
             return layout->bodies;
@@ -60,26 +59,34 @@ static int owners(const LashRecordLayout* layout, SeriesPer per) {
             return layout->contacts;
         case PER_RUN:
             return 1;
-        case PER_SCHEME: // lash_record_layout_algorithmic
-            return 0;
+        case PER_SCHEME:
+            return algorithmic;
+        case PER_INPUT:
+            return layout->inputs;
     }
     return 0;
 }
 
-LashRecordLayout lash_record_layout(int bodies, int joints, int contacts) {
-    LashRecordLayout layout = {.bodies = bodies, .joints = joints, .contacts = contacts};
+static int width_of(const LashRecordLayout* layout, int series) {
+    int width = record_spec[series].width;
+    return width == OF_LAYOUT ? layout->coordinates : width;
+}
+
+LashRecordLayout lash_record_layout(LashRecordSizes sizes) {
+    LashRecordLayout layout = {.bodies = sizes.bodies,
+                               .joints = sizes.joints,
+                               .contacts = sizes.contacts,
+                               .inputs = sizes.inputs,
+                               .coordinates = LASH_RECORD_COORDINATES};
+    if (sizes.coordinates > LASH_RECORD_COORDINATES)
+        layout.coordinates = LASH_RECORD_FREE_COORDINATES;
     for (int s = 0; s < LASH_SERIES_COUNT; ++s) {
         layout.offset[s] = layout.total;
-        layout.width[s] = owners(&layout, record_spec[s].per) * record_spec[s].width;
+        layout.width[s] =
+            owners(&layout, record_spec[s].per, sizes.algorithmic) * width_of(&layout, s);
         layout.total += layout.width[s];
     }
     return layout;
-}
-
-void lash_record_layout_algorithmic(LashRecordLayout* layout, bool recorded) {
-    if (!recorded) return;
-    layout->width[LASH_SERIES_ALGORITHMIC] = 1; // the last of all: no other moves
-    ++layout->total;
 }
 
 const char* lash_series_path(LashSeries series) {
@@ -105,10 +112,11 @@ hid_t record_series_type(int series) {
 }
 
 int record_series_shape(const LashRecordLayout* layout, int s, hsize_t* shape) {
+    int width = width_of(layout, s);
     if (record_spec[s].per == PER_RUN || record_spec[s].per == PER_SCHEME) return 1;
-    shape[1] = (hsize_t)owners(layout, record_spec[s].per);
-    shape[2] = (hsize_t)record_spec[s].width;
-    return record_spec[s].width == 1 ? 2 : 3;
+    shape[1] = (hsize_t)owners(layout, record_spec[s].per, true);
+    shape[2] = (hsize_t)width;
+    return width == 1 ? 2 : 3;
 }
 
 hid_t record_event_type(void) {

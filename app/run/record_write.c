@@ -25,7 +25,7 @@ enum {
 };
 static const double flush_interval = 0.5; // [s] of wall clock between two flushes at most
 
-static const char* const groups[] = {"bodies", "joints",   "contacts",
+static const char* const groups[] = {"bodies", "joints",   "contacts", "inputs",
                                      "energy", "counters", "violation"};
 
 // Rows that do not belong to frames one to one: events, contact points.
@@ -175,16 +175,19 @@ static bool write_head(hid_t file, const LashRecordInfo* info, const LashRecordL
                 write_number(file, "step", info->step) &&
                 write_text(file, "model", info->model_text) &&
                 write_text(file, "options", info->options) && create_complete_flag(file);
+    const LashRecordSizes* sizes = &info->sizes;
     for (size_t i = 0; i < sizeof groups / sizeof *groups && good; ++i) {
+        if (strcmp(groups[i], "inputs") == 0 && sizes->inputs == 0) continue;
         hid_t group = H5Gcreate2(file, groups[i], H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
         good = group >= 0;
         if (good) H5Gclose(group);
     }
-    good = good && write_names(file, "bodies/name", info->body_name, info->bodies) &&
-           write_names(file, "joints/name", info->joint_name, info->joints) &&
-           write_names(file, "joints/type", info->joint_type, info->joints) &&
-           write_names(file, "contacts/name", info->contact_name, info->contacts) &&
-           create_tables(file);
+    good = good && write_names(file, "bodies/name", info->body_name, sizes->bodies) &&
+           write_names(file, "joints/name", info->joint_name, sizes->joints) &&
+           write_names(file, "joints/type", info->joint_type, sizes->joints) &&
+           write_names(file, "contacts/name", info->contact_name, sizes->contacts) &&
+           write_names(file, "inputs/name", info->input_name, sizes->inputs) &&
+           write_names(file, "inputs/unit", info->input_unit, sizes->inputs) && create_tables(file);
     for (int s = 0; s < LASH_SERIES_COUNT && good; ++s) good = create_series(file, layout, s);
     return good;
 }
@@ -249,11 +252,13 @@ static void free_recorder(LashRecorder* recorder) {
 }
 
 static bool info_is_whole(const LashRecordInfo* info) {
+    const LashRecordSizes* sizes = &info->sizes;
     return info->version != NULL && info->model_file != NULL && info->model_text != NULL &&
            info->options != NULL && info->scheme != NULL &&
-           (info->bodies == 0 || info->body_name != NULL) &&
-           (info->joints == 0 || (info->joint_name != NULL && info->joint_type != NULL)) &&
-           (info->contacts == 0 || info->contact_name != NULL);
+           (sizes->bodies == 0 || info->body_name != NULL) &&
+           (sizes->joints == 0 || (info->joint_name != NULL && info->joint_type != NULL)) &&
+           (sizes->inputs == 0 || (info->input_name != NULL && info->input_unit != NULL)) &&
+           (sizes->contacts == 0 || info->contact_name != NULL);
 }
 
 static Table new_table(hid_t (*type)(void), size_t bytes) {
@@ -267,8 +272,7 @@ LashRecorder* lash_recorder_create(const char* path, const LashRecordInfo* info,
     }
     record_quiet_library();
     LashRecorder* recorder = lash_alloc(sizeof *recorder);
-    recorder->layout = lash_record_layout(info->bodies, info->joints, info->contacts);
-    lash_record_layout_algorithmic(&recorder->layout, info->algorithmic);
+    recorder->layout = lash_record_layout(info->sizes);
     recorder->path = lash_strdup(path);
     int widest = 1;
     for (int s = 0; s < LASH_SERIES_COUNT; ++s) {

@@ -180,6 +180,12 @@ static bool open_result(Run* run, LashError* error) {
     const char **joint = lash_alloc(joints * sizeof *joint),
                **type = lash_alloc(joints * sizeof *type);
     const char** contact = lash_alloc((size_t)model->contact_points * sizeof *contact);
+    const char **input = lash_alloc(((size_t)model->inputs + 1) * sizeof *input),
+               **unit = lash_alloc(((size_t)model->inputs + 1) * sizeof *unit);
+    for (int i = 0; i < model->inputs; ++i) {
+        input[i] = model->input[i].name;
+        unit[i] = model->input[i].unit != NULL ? model->input[i].unit : "";
+    }
     for (int i = 0; i < model->contact_points; ++i) contact[i] = model->contact_point[i].name;
     for (int i = 0; i < model->bodies; ++i)
         body[i] = lash_mechanism_body_name(run->session.mech, i);
@@ -189,16 +195,16 @@ static bool open_result(Run* run, LashError* error) {
     }
     AppJson text = {0};
     put_options(&text, run);
+    bool algorithmic = isfinite(lash_sim_energy(run->session.sim).algorithmic);
     LashRecordInfo info = {.version = LASH_VERSION,
                            .model_file = model->file,
                            .model_text = model->text,
                            .options = text.text,
                            .scheme = lash_scheme_name(model->simulation.settings.scheme),
                            .step = model->simulation.settings.h,
-                           .bodies = model->bodies,
-                           .joints = model->joints,
-                           .contacts = model->contact_points,
-                           .algorithmic = isfinite(lash_sim_energy(run->session.sim).algorithmic),
+                           .sizes = app_record_sizes(model, algorithmic),
+                           .input_name = input,
+                           .input_unit = unit,
                            .contact_name = contact,
                            .body_name = body,
                            .joint_name = joint,
@@ -209,6 +215,8 @@ static bool open_result(Run* run, LashError* error) {
     lash_free(joint);
     lash_free(type);
     lash_free(contact);
+    lash_free(input);
+    lash_free(unit);
     return run->recorder != NULL;
 }
 

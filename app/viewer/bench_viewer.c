@@ -148,19 +148,18 @@ static bool write_long_result(const Viewer* viewer, const char* path, LashError*
     }
     for (int i = 0; i < scene->contacts; ++i)
         contact[i] = lash_mechanism_contact_name(scene->mech, i);
-    LashRecordInfo info = {.version = LASH_VERSION,
-                           .model_file = scene->model->file,
-                           .model_text = scene->model->text,
-                           .options = "{\"set\":[]}",
-                           .scheme = "combined",
-                           .step = 1e-6,
-                           .bodies = scene->bodies,
-                           .joints = scene->joints,
-                           .contacts = scene->contacts,
-                           .body_name = name,
-                           .joint_name = joint,
-                           .joint_type = type,
-                           .contact_name = contact};
+    LashRecordInfo info = {
+        .version = LASH_VERSION,
+        .model_file = scene->model->file,
+        .model_text = scene->model->text,
+        .options = "{\"set\":[]}",
+        .scheme = "combined",
+        .step = 1e-6,
+        .sizes = {.bodies = scene->bodies, .joints = scene->joints, .contacts = scene->contacts},
+        .body_name = name,
+        .joint_name = joint,
+        .joint_type = type,
+        .contact_name = contact};
     LashRecorder* recorder = lash_recorder_create(path, &info, error);
     bool good = recorder != NULL;
     for (int i = 0; i < SEEK_FRAMES && good; ++i) {

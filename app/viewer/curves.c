@@ -8,8 +8,8 @@
 #include "core/arena.h"
 #include "core/math3.h"
 
-// All series, in the order of the menu: motion, joints, contacts, energies, counters. Of vectors the
-// norm is offered before the components.
+// All series, in the order of the menu: motion, joints, contacts, inputs, energies, counters. Of
+// vectors the norm is offered before the components.
 static const LashSeries offered[] = {LASH_SERIES_POSITION,
                                      LASH_SERIES_ORIENTATION,
                                      LASH_SERIES_VELOCITY,
@@ -30,6 +30,7 @@ static const LashSeries offered[] = {LASH_SERIES_POSITION,
                                      LASH_SERIES_CONTACT_PEAK,
                                      LASH_SERIES_CONTACT_IMPACTS,
                                      LASH_SERIES_CONTACT_WORK,
+                                     LASH_SERIES_INPUT,
                                      LASH_SERIES_KINETIC,
                                      LASH_SERIES_POTENTIAL,
                                      LASH_SERIES_EXTERNAL_WORK,
@@ -76,9 +77,9 @@ static void name_coordinate(const Viewer* viewer, ViewCurve* curve, int owner, i
     bool speed = curve->series == LASH_SERIES_JOINT_SPEED;
     bool known = part < lash_coordinate_count(type);
     bool angle = !known || lash_coordinate_is_angle(type, part);
+    const char* label = lash_coordinate_label(type, part);
     snprintf(curve->name, sizeof curve->name, "%.60s.%s%s%s", viewer->scene.joint[owner].name,
-             speed ? "speed" : "coordinate", part == 0 ? "" : ".",
-             part == 0 || !known ? "" : lash_coordinate_name(type, part));
+             speed ? "speed" : "coordinate", label[0] == '\0' ? "" : ".", label);
     snprintf(curve->unit, sizeof curve->unit, "%s%s", angle ? "rad" : "m", speed ? "/s" : "");
     if (!known) curve->name[0] = '\0'; // the joint has no such coordinate
 }
@@ -95,6 +96,12 @@ static void name_curve(const Viewer* viewer, ViewCurve* curve) {
     bool contact = strncmp(path, "contacts/", 9) == 0;
     const char* unit = lash_series_unit(curve->series);
     snprintf(curve->unit, sizeof curve->unit, "%s", strcmp(unit, "1") == 0 ? "count" : unit);
+    if (curve->series == LASH_SERIES_INPUT) {
+        const LashModelInput* input = &scene->model->input[curve->column];
+        snprintf(curve->name, sizeof curve->name, "input.%.60s", input->name);
+        snprintf(curve->unit, sizeof curve->unit, "%s", input->unit != NULL ? input->unit : "1");
+        return;
+    }
     if (!body && !joint && !contact) {
         snprintf(curve->name, sizeof curve->name, "%s", path);
         for (char* c = curve->name; *c != '\0'; ++c) *c = *c == '/' ? '.' : *c;
@@ -202,8 +209,15 @@ static bool output_curve(Viewer* viewer, const LashModelOutput* output, ViewCurv
         if (output->kind != LASH_ENERGY_KINETIC && output->kind != LASH_ENERGY_POTENTIAL)
             return false;
         snprintf(name, sizeof name, "%s", quantity);
+    } else if (output->kind == LASH_INPUT) {
+        snprintf(name, sizeof name, "input.%.60s", output->of);
     } else {
-        snprintf(name, sizeof name, "%.60s.%.60s", output->of, quantity);
+        const char* label = "";
+        if (lash_quantity_is(output->kind, OF_COORDINATE))
+            label = lash_coordinate_label((LashJointType)viewer->scene.joint[output->index].type,
+                                          output->coordinate_index);
+        snprintf(name, sizeof name, "%.60s.%.60s%s%s", output->of, quantity,
+                 label[0] == '\0' ? "" : ".", label);
     }
     return viewer_plot_find(viewer, name, curve);
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "app/model/primitive.h"
+#include "app/run/measure.h"
 #include "core/arena.h"
 #include "core/math3.h"
 #include "geometry/select.h"
@@ -107,15 +108,14 @@ bool view_scene_create(ViewScene* scene, const LashModel* model, const LashMecha
                        LashError* error) {
     size_t pieces = 0;
     for (int i = 0; i < model->parts; ++i) pieces += (size_t)model->part[i].shapes + 1;
-    *scene = (ViewScene){
-        .model = model,
-        .mech = mech,
-        .layout = lash_record_layout(model->bodies, model->joints, model->contact_points),
-        .parts = model->parts,
-        .joints = model->joints,
-        .bodies = model->bodies,
-        .contacts = model->contact_points,
-        .up = up_of(model->gravity)};
+    *scene = (ViewScene){.model = model,
+                         .mech = mech,
+                         .layout = lash_record_layout(app_record_sizes(model, false)),
+                         .parts = model->parts,
+                         .joints = model->joints,
+                         .bodies = model->bodies,
+                         .contacts = model->contact_points,
+                         .up = up_of(model->gravity)};
     scene->part = lash_alloc((size_t)model->parts * sizeof *scene->part);
     scene->piece = lash_alloc(pieces * sizeof *scene->piece);
     scene->joint = lash_alloc((size_t)model->joints * sizeof *scene->joint);

@@ -82,6 +82,8 @@ static bool same_names(const LashRecord* record, const LashMechanism* mech) {
         record->layout.joints != lash_mechanism_joint_count(mech) ||
         record->layout.contacts != lash_mechanism_contact_count(mech))
         return false;
+    int inputs = record->layout.inputs; // older results have none
+    if (inputs > 0 && inputs != lash_mechanism_input_count(mech)) return false;
     for (int i = 0; i < record->layout.bodies; ++i) {
         if (strcmp(record->body_name[i], lash_mechanism_body_name(mech, i)) != 0) return false;
     }
@@ -342,7 +344,7 @@ ViewSource* view_source_open(const char* file, const AppSessionOptions* options,
     }
     if (source->live) {
         const LashModel* model = source->session.model;
-        source->layout = lash_record_layout(model->bodies, model->joints, model->contact_points);
+        source->layout = lash_record_layout(app_record_sizes(model, false));
         create_slots(source);
         empty_slots(source);
     }
@@ -373,6 +375,10 @@ const LashModel* view_source_model(const ViewSource* source) {
 
 const LashMechanism* view_source_mechanism(const ViewSource* source) {
     return source->session.mech;
+}
+
+const LashRecordLayout* view_source_layout(const ViewSource* source) {
+    return &source->layout;
 }
 
 void view_source_wait(ViewSource* source, double t) {

@@ -37,6 +37,8 @@ void view_source_close(ViewSource* source); // NULL is allowed; ends the thread
 
 const LashModel* view_source_model(const ViewSource* source);
 const LashMechanism* view_source_mechanism(const ViewSource* source);
+// Of its frames: a result's own, which may be older than what the model gives today.
+const LashRecordLayout* view_source_layout(const ViewSource* source);
 
 // Starts a live run again at the beginning; nothing for a result.
 void view_source_start(ViewSource* source);

@@ -33,6 +33,7 @@ Viewer* viewer_create(ViewSource* source, LashError* error) {
         viewer_destroy(viewer);
         return NULL;
     }
+    viewer->scene.layout = *view_source_layout(source);
     viewer->style.joint_frames = view_scene_is_drafted(&viewer->scene); // to be looked through
     viewer->frame = view_frame_create(&viewer->scene);
     viewer->camera = view_camera(viewer->scene.up);

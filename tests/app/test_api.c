@@ -65,6 +65,8 @@ static void names_numbers_and_steps(void** state) {
     assert_int_equal(lash_run_step_n(run, 50, NULL), 0);
     assert_int_equal(lash_run_joint(run, 0, 0, NULL, &speed), 0);
     assert_true(speed > before + 1);
+    assert_int_equal(lash_run_input(run, "push", &h), 0);
+    assert_true(h == 100);
     assert_int_equal(lash_run_reset(run), 0);
     assert_true(lash_run_time(run) == 0);
     lash_run_close(run);
@@ -101,6 +103,8 @@ static void wrong_use_is_refused_and_sets_nothing(void** state) {
     assert_int_equal(lash_run_part(run, -1, NULL, NULL, NULL, NULL), LASH_ERROR_USAGE);
     assert_int_equal(lash_run_set_input(run, "pull", 1, 1), LASH_ERROR_USAGE);
     assert_int_equal(lash_run_set_input(run, "push", NAN, 1), LASH_ERROR_USAGE);
+    assert_int_equal(lash_run_input(run, "pull", &x), LASH_ERROR_USAGE);
+    assert_int_equal(lash_run_input(run, "push", NULL), LASH_ERROR_USAGE);
     assert_int_equal(lash_run_get(run, "mass", &x), LASH_ERROR_USAGE);
     assert_true(lash_run_error(run)[0] != '\0');
     assert_int_equal(lash_run_find(run, LASH_JOINTS, "k"), -1);

@@ -1,5 +1,5 @@
 // Force elements in models: bushings, springs that only push or pull, springs of fixed direction,
-// motors by a table. Closed forms, energy, and what is refused.
+// motors by a table, free joints. Closed forms, energy, and what is refused.
 #include <cjson/cJSON.h>
 #include <math.h>
 #include "test.h"
@@ -164,6 +164,156 @@ static void what_makes_no_sense_is_refused(void** state) {
     }
 }
 
+// ---- free joints --------------------------------------------------------------------------------
+
+#define FREE(part, joint, forces, end, outputs)                                              \
+    "{'format': 'lash-model/1', 'units': {'length': 'mm', 'mass': 'g', 'angle': 'deg'}, "    \
+    "'parts': [{'name': 'p', 'mass': 2000, 'inertia': [3e6, 2e6, 4e6]" part                  \
+    "}], 'joints': [{'name': 'j', 'type': 'free', 'a': 'ground', 'b': 'p', 'point': [0, 0, " \
+    "0]" joint "}], 'forces': [" forces "], 'simulation': {'step': 5e-4, 'duration': " end   \
+    "}, 'outputs': [" outputs "]}"
+#define COORDINATE(name)                                                             \
+    "{'name': '" name "', 'quantity': 'coordinate', 'of': 'j', 'coordinate': '" name \
+    "'}, {'name': 'v_" name "', 'quantity': 'speed', 'of': 'j', 'coordinate': '" name "'}"
+#define SIX                                                                        \
+    COORDINATE("x")                                                                \
+    "," COORDINATE("y") "," COORDINATE("z") "," COORDINATE("roll") "," COORDINATE( \
+        "pitch") "," COORDINATE("yaw")
+static const char* const six[] = {"x", "y", "z", "roll", "pitch", "yaw"};
+
+#define SPRING(name, k, c)                                                            \
+    "{'name': '" name "', 'type': 'joint_spring', 'joint': 'j', 'coordinate': '" name \
+    "', 'stiffness': " k ", 'damping': " c "}"
+
+// The same swing, wide and in all directions, once by a bushing and once by springs on each of the
+// six coordinates.
+static void springs_on_six_coordinates_are_a_bushing(void** state) {
+    (void)state;
+    static const char start[] =
+        ", 'velocity': [900, -700, 500], 'angular_velocity': [600, 500, -700]";
+    char text[4000];
+    cJSON* json[2];
+    snprintf(text, sizeof text, FREE("%s", "", "%s", "0.3", SIX), start,
+             "{'name': 'b', 'type': 'bushing', 'a': 'ground', 'b': 'p', 'stiffness_matrix': [8, 6, "
+             "4, 100, 200, 150], 'damping_matrix': [0.01, 0.02, 0.03, 0.1, 0.2, 0.3]}");
+    json[0] = run(text);
+    snprintf(
+        text, sizeof text, FREE("%s", "", "%s", "0.3", SIX), start,
+        SPRING("x", "8", "0.01") "," SPRING("y", "6", "0.02") "," SPRING(
+            "z", "4", "0.03") "," SPRING("roll", "100",
+                                         "0.1") "," SPRING("pitch", "200",
+                                                           "0.2") "," SPRING("yaw", "150", "0.3"));
+    json[1] = run(text);
+    for (int c = 0; c < 6; ++c) {
+        double x = number_at(json[0], "outputs", six[c]);
+        assert_true(fabs(x) > 1e-4);
+        expect(six[c], number_at(json[1], "outputs", six[c]), x, 1e-10);
+    }
+    double lost = number_at(json[0], "energy", "dissipated");
+    assert_true(lost > 0.1);
+    expect("dissipated", number_at(json[1], "energy", "dissipated"), lost, 1e-9);
+    expect("balance", number_at(json[1], "energy", "balance_error"), 0, 1e-4 * lost);
+    cJSON_Delete(json[0]);
+    cJSON_Delete(json[1]);
+}
+
+// Five positions and a speed are prescribed; what they do is external work.
+static void a_part_follows_drivers_on_six_coordinates(void** state) {
+    (void)state;
+    cJSON* json = run(FREE(
+        "",
+        ", 'driver': [{'coordinate': 'x', 'position': '40*t^2'}, {'coordinate': 'y', 'position': "
+        "'30*t^2'}, {'coordinate': 'z', 'position': '50*t^3'}, {'coordinate': 'roll', 'position': "
+        "'60*t^2'}, {'coordinate': 'pitch', 'position': '-50*t^2'}, {'coordinate': 'yaw', "
+        "'speed': '900*t'}]",
+        "", "1", SIX));
+    const double value[] = {40e-3, 30e-3, 50e-3, M_PI / 3, -M_PI / 3.6, 2.5 * M_PI};
+    const double speed[] = {80e-3, 60e-3, 150e-3, M_PI / 1.5, -M_PI / 1.8, 5 * M_PI};
+    for (int c = 0; c < 6; ++c) {
+        char name[16];
+        snprintf(name, sizeof name, "v_%s", six[c]);
+        expect(six[c], number_at(json, "outputs", six[c]), value[c], c == 5 ? 1e-6 : 1e-9);
+        expect(name, number_at(json, "outputs", name), speed[c], 2e-3 * fabs(speed[c]));
+    }
+    expect("balance", number_at(json, "energy", "balance_error"), 0, 1e-7);
+    assert_true(number_at(json, "energy", "external_work") > 0.1);
+    cJSON_Delete(json);
+}
+
+static bool has_line(const char* text, const char* begin) {
+    for (const char* line = text; line != NULL; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        if (strncmp(line, begin, strlen(begin)) == 0) return true;
+    }
+    return false;
+}
+
+// It bounces from stop to stop of each coordinate; a load reads its yaw. Events and columns have the
+// names of the coordinates.
+static void limits_on_six_coordinates_are_met_and_named(void** state) {
+    (void)state;
+    char path[300], result[300];
+    write_model("free.json",
+                FREE(", 'velocity': [200, 300, 400], 'angular_velocity': [50, 60, 70]",
+                     ", 'limits': [{'coordinate': 'x', 'lower': -2, 'upper': 2, 'restitution': 1}, "
+                     "{'coordinate': 'y', 'lower': -2, 'upper': 2}, {'coordinate': 'z', 'lower': "
+                     "-2, 'upper': 2, 'restitution': 0.5}, {'coordinate': 'roll', 'lower': -1, "
+                     "'upper': 1}, {'coordinate': 'pitch', 'lower': -1, 'upper': 1}, "
+                     "{'coordinate': 'yaw', 'lower': -1, 'upper': 1}]",
+                     "{'name': 'f', 'type': 'torque', 'part': 'p', 'torque': [0, 0, '-10*j.yaw - "
+                     "j.yaw.speed']}",
+                     "0.2", SIX),
+                path, sizeof path);
+    Outcome o = LASH("run", path, "-o", scratch_file("free.h5", result, sizeof result), "--json");
+    if (o.code != 0) print_error("%s", o.err);
+    assert_int_equal(o.code, 0);
+    cJSON* json = cJSON_Parse(o.out);
+    outcome_free(&o);
+    for (int c = 0; c < 6; ++c)
+        assert_true(fabs(number_at(json, "outputs", six[c])) <= (c < 3 ? 2e-3 : M_PI / 180) + 1e-9);
+    assert_true(number_at(json, "energy", "balance_error") < 1e-6);
+    cJSON_Delete(json);
+    o = LASH("export", "--csv", result);
+    assert_int_equal(o.code, 0);
+    char* end = strchr(o.out, '\n');
+    assert_non_null(end);
+    *end = '\0';
+    for (int c = 0; c < 6; ++c) {
+        char name[40];
+        snprintf(name, sizeof name, ",j.coordinate.%s [%s],", six[c], c < 3 ? "m" : "rad");
+        if (strstr(o.out, name) == NULL) fail_msg("no column %s in %s", name, o.out);
+        snprintf(name, sizeof name, ",j.speed.%s [%s/s],", six[c], c < 3 ? "m" : "rad");
+        if (strstr(o.out, name) == NULL) fail_msg("no column %s in %s", name, o.out);
+    }
+    outcome_free(&o);
+    o = LASH("export", "--csv", "--events", result);
+    assert_int_equal(o.code, 0);
+    for (int c = 0; c < 6; ++c) {
+        char name[40];
+        snprintf(name, sizeof name, "impact,j.%s.upper_limit,", six[c]);
+        if (!has_line(o.out, name)) fail_msg("no event %s in %s", name, o.out);
+    }
+    assert_true(has_line(o.out, "impact,j.x.lower_limit,"));
+    outcome_free(&o);
+}
+
+// Where roll and yaw turn about the same axis, torques on them have no answer: the run ends and says so.
+static void a_free_joint_ends_where_its_angles_end(void** state) {
+    (void)state;
+    char path[300];
+    write_model("lock.json",
+                FREE(", 'pose': {'axis': [0, 1, 0], 'angle': 80}, 'angular_velocity': [0, 0, 0]",
+                     ", 'a_axis': [0, 0, 1], 'a_x_axis': [1, 0, 0], 'b_axis': [0, 0, 1], "
+                     "'b_x_axis': [1, 0, 0], 'driver': {'coordinate': 'pitch', 'position': '80 + "
+                     "100*t^2'}",
+                     SPRING("yaw", "10", "0") "," SPRING("roll", "10", "0"), "0.5", ""),
+                path, sizeof path);
+    Outcome o = LASH("run", path);
+    assert_int_equal(o.code, 5);
+    assert_true(strlen(o.err) > 20);
+    outcome_free(&o);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_bushing_swings_as_six_springs),
@@ -172,6 +322,10 @@ int main(void) {
         cmocka_unit_test(a_spring_of_fixed_direction_leaves_the_other_alone),
         cmocka_unit_test(a_motor_runs_up_by_its_table),
         cmocka_unit_test(what_makes_no_sense_is_refused),
+        cmocka_unit_test(springs_on_six_coordinates_are_a_bushing),
+        cmocka_unit_test(a_part_follows_drivers_on_six_coordinates),
+        cmocka_unit_test(limits_on_six_coordinates_are_met_and_named),
+        cmocka_unit_test(a_free_joint_ends_where_its_angles_end),
     };
     return cmocka_run_group_tests(tests, NULL, remove_scratch);
 }

@@ -135,6 +135,59 @@ static void the_result_keeps_the_signal(void** state) {
     assert_true(found);
 }
 
+// Value in the column whose name begins so, in line `line` of a CSV text, 0 being the head.
+static double column_value(const char* text, const char* column, int line) {
+    int index = 0;
+    const char* at = strstr(text, column);
+    assert_non_null(at);
+    for (const char* c = text; c < at; ++c) index += *c == ',';
+    for (; line > 0; --line) text = strchr(text, '\n') + 1;
+    for (; index > 0; --index) text = strchr(text, ',') + 1;
+    return strtod(text, NULL);
+}
+
+// The value at every frame is a series of the result, and an output like others.
+static void an_input_is_recorded_over_time(void** state) {
+    (void)state;
+    char model[300], result[300], plot[300];
+    write_file("ramp.csv", "0,1\n0.5,6\n0.75,2\n");
+    write_model(
+        "inputs.json",
+        "{'format': 'lash-model/1', 'inputs': {'current': {'value': 0, 'unit': 'A'}, "
+        "'fixed': {'value': 7}}, 'parts': [{'name': 'p', 'mass': 2, 'inertia': [1, 1, 1]}], "
+        "'forces': [{'name': 'f', 'type': 'force', 'part': 'p', 'force': ['current', 0, "
+        "0]}], 'simulation': {'step': 1e-2, 'duration': 1}, 'outputs': [{'name': 'peak', "
+        "'quantity': 'input', 'of': 'current', 'when': 'max'}, {'name': 'mean', "
+        "'quantity': 'input', 'of': 'current', 'when': 'mean'}]}",
+        model, sizeof model);
+    Outcome o = LASH("run", model, "--input", input_of("ramp.csv"), "-o",
+                     scratch_file("inputs.h5", result, sizeof result), "-p",
+                     scratch_file("inputs.svg", plot, sizeof plot), "--json");
+    if (o.code != 0) print_error("%s", o.err);
+    assert_int_equal(o.code, 0);
+    cJSON* json = cJSON_Parse(o.out);
+    const cJSON* outputs = cJSON_GetObjectItem(json, "outputs");
+    const cJSON* peak = cJSON_GetObjectItem(outputs, "peak");
+    const cJSON* mean = cJSON_GetObjectItem(outputs, "mean");
+    assert_true(fabs(peak->valuedouble - 6) < 1e-12);
+    assert_true(fabs(mean->valuedouble - 3.25) < 1e-9);
+    cJSON_Delete(json);
+    outcome_free(&o);
+    o = LASH("export", "--csv", result);
+    assert_int_equal(o.code, 0);
+    for (int line = 1; line <= 101; ++line) {
+        double t = 0.01 * (line - 1), expected = 2;
+        if (t < 0.75) expected = 6 - 16 * (t - 0.5);
+        if (t < 0.5) expected = 1 + 10 * t;
+        assert_true(fabs(column_value(o.out, "input.current [A]", line) - expected) < 1e-9);
+        assert_true(column_value(o.out, "input.fixed", line) == 7);
+    }
+    outcome_free(&o);
+    char* svg = slurp(plot);
+    assert_non_null(strstr(svg, "current input"));
+    free(svg);
+}
+
 static void what_is_wrong_is_refused(void** state) {
     (void)state;
     double y[2];
@@ -267,6 +320,7 @@ int main(void) {
         cmocka_unit_test(a_driver_follows_a_file_with_its_speed),
         cmocka_unit_test(an_input_is_a_parameter_too),
         cmocka_unit_test(the_result_keeps_the_signal),
+        cmocka_unit_test(an_input_is_recorded_over_time),
         cmocka_unit_test(what_is_wrong_is_refused),
         cmocka_unit_test(a_coil_integrated_outside_moves_a_plunger),
         cmocka_unit_test(a_program_can_set_nothing_wrong),

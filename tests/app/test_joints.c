@@ -47,6 +47,8 @@ static void every_kind_is_read_and_runs(void** state) {
         "{'name': 'j', 'type': 'screw', " BETWEEN ", 'pitch': 2, 'start': 720}",
         "{'name': 'j', 'type': 'point_on_line', " BETWEEN ", 'friction': 0.1}",
         "{'name': 'j', 'type': 'point_on_plane', " BETWEEN ", 'friction': 0.1}",
+        "{'name': 'j', 'type': 'free', 'a': 'ground', 'b': 'p', 'point': [10, 20, 30], 'limits': "
+        "{'coordinate': 'yaw', 'lower': -1}, 'driver': {'coordinate': 'pitch', 'position': 0}}",
         "{'name': 'j1', 'type': 'revolute', " BETWEEN
         "}, {'name': 'j2', 'type': 'revolute', 'a': 'ground', 'b': 'r', 'point': [100, 0, 0], "
         "'axis': [0, 0, 1]}, {'name': 'j', 'type': 'gear', 'joint_a': 'j1', 'joint_b': 'j2', "
@@ -111,6 +113,39 @@ static void numbers_reach_the_mechanism_in_si(void** state) {
     lash_model_destroy(model);
 }
 
+static void refuse_all(const char* cases[][2], size_t count) {
+    for (size_t i = 0; i < count; ++i) {
+        LashError error = {0};
+        LashModel* model = parse(cases[i][0], "", &error);
+        if (model != NULL || strstr(error.message, cases[i][1]) == NULL)
+            fail_msg("%s: expected '%s', got '%s'", cases[i][0], cases[i][1], error.message);
+    }
+}
+
+static void mistakes_with_free_joints_are_named(void** state) {
+    (void)state;
+    const char* cases[][2] = {
+        {"{'name': 'j', 'type': 'free', " BETWEEN
+         ", 'limits': {'coordinate': 'angle', 'lower': -1}}",
+         "it has x, y, z, roll, pitch, yaw"},
+        {"{'name': 'j', 'type': 'free', " BETWEEN ", 'limits': {'coordinate': 'w', 'upper': 1}}",
+         "no coordinate 'w'"},
+        {"{'name': 'j', 'type': 'free', " BETWEEN
+         ", 'driver': [{'coordinate': 'yaw', 'speed': 1}, {'coordinate': 'yaw', 'position': 0}]}",
+         "the coordinate 'yaw' is driven twice"},
+        {"{'name': 'j', 'type': 'free', " BETWEEN ", 'friction': 0.1}", "has no 'friction'"},
+        {"{'name': 'j', 'type': 'free', " BETWEEN ", 'clearance': 0.1}", "has no 'clearance'"},
+        {"{'name': 'j', 'type': 'free', " BETWEEN ", 'start': 1}", "no coordinate to 'start'"},
+        {"{'name': 'j', 'type': 'free', 'a': 'ground', 'b': 'p', 'a_point': [0, 0, 0], "
+         "'b_point': [5, 0, 0], 'limits': {'coordinate': 'x', 'lower': -4, 'upper': 4}}",
+         "lies outside the limits"},
+        {"{'name': 'j', 'type': 'free', " BETWEEN
+         "}, {'name': 'g', 'type': 'gear', 'joint_a': 'j', 'joint_b': 'j', 'ratio': 2}",
+         "has no angle to couple"},
+    };
+    refuse_all(cases, sizeof cases / sizeof *cases);
+}
+
 static void mistakes_are_named(void** state) {
     (void)state;
     const char* cases[][2] = {
@@ -152,13 +187,8 @@ static void mistakes_are_named(void** state) {
          "'type': 'revolute', " BETWEEN "}",
          "must stand before"},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
-        LashError error = {0};
-        LashModel* model = parse(cases[i][0], "", &error);
-        if (model != NULL || strstr(error.message, cases[i][1]) == NULL)
-            fail_msg("%s: expected '%s', got '%s'", cases[i][0], cases[i][1], error.message);
-    }
+    refuse_all(cases, sizeof cases / sizeof *cases);
 }
 
 RUN(TEST(every_kind_is_read_and_runs), TEST(numbers_reach_the_mechanism_in_si),
-    TEST(mistakes_are_named))
+    TEST(mistakes_are_named), TEST(mistakes_with_free_joints_are_named))

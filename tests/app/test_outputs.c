@@ -189,13 +189,14 @@ static void an_old_result_stays_until_there_is_a_new_one(void** state) {
                            .options = "{}",
                            .scheme = "combined",
                            .step = 1e-3,
-                           .bodies = 1,
+                           .sizes = {.bodies = 1},
                            .body_name = name};
     LashRecorder* recorder = lash_recorder_create(result, &info, &error);
     assert_non_null(recorder);
     assert_int_equal(stat(result, &after), 0);
     assert_true(before.st_ino == after.st_ino); // no frame yet
-    LashRecordLayout layout = lash_record_layout(1, 0, 0);
+    LashRecordLayout layout =
+        lash_record_layout((LashRecordSizes){.bodies = 1, .joints = 0, .contacts = 0});
     double* frame = lash_alloc((size_t)layout.total * sizeof *frame);
     assert_true(lash_recorder_add(recorder, frame, &error));
     assert_int_equal(stat(result, &after), 0);

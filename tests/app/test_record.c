@@ -19,8 +19,7 @@ static LashRecordInfo example(void) {
                             .options = "{}",
                             .scheme = "combined",
                             .step = 1e-3,
-                            .bodies = 2,
-                            .joints = 1,
+                            .sizes = {.bodies = 2, .joints = 1},
                             .body_name = bodies,
                             .joint_name = joints,
                             .joint_type = types};
@@ -82,7 +81,8 @@ static void frames_come_back_as_written(void** state) {
     char path[300];
     LashError error = {0};
     LashRecordInfo info = example();
-    LashRecordLayout layout = lash_record_layout(2, 1, 0);
+    LashRecordLayout layout =
+        lash_record_layout((LashRecordSizes){.bodies = 2, .joints = 1, .contacts = 0});
     double frame[64];
     assert_true(layout.total <= 64);
     LashRecorder* recorder =
@@ -110,13 +110,55 @@ static void frames_come_back_as_written(void** state) {
     lash_record_close(record);
 }
 
+static void inputs_and_free_joints_have_their_columns(void** state) {
+    (void)state;
+    static const char* const names[] = {"current", "command"};
+    static const char* const units[] = {"A", ""};
+    static const char* const free_type[] = {"free"};
+    char path[300];
+    LashError error = {0};
+    for (int k = 0; k < 2; ++k) { // without and with
+        LashRecordInfo info = example();
+        info.sizes.coordinates = k == 0 ? 2 : 6;
+        info.sizes.inputs = 2 * k;
+        info.input_name = names;
+        info.input_unit = units;
+        if (k == 1) info.joint_type = free_type;
+        LashRecordLayout layout = lash_record_layout(info.sizes);
+        double frame[96], back[96];
+        assert_true(layout.total <= 96);
+        LashRecorder* recorder = lash_recorder_create(
+            scratch_file(k == 0 ? "i0.h5" : "i1.h5", path, sizeof path), &info, &error);
+        assert_non_null(recorder);
+        for (int64_t i = 0; i < 70; ++i) {
+            fill_frame(&layout, i, frame);
+            assert_true(lash_recorder_add(recorder, frame, &error));
+        }
+        assert_true(lash_recorder_close(recorder, &error));
+        LashRecord* record = lash_record_open(path, &error);
+        if (record == NULL) fail_msg("%s: %s", error.where, error.message);
+        assert_int_equal(record->layout.coordinates, k == 0 ? 3 : 6);
+        assert_int_equal(record->layout.inputs, 2 * k);
+        assert_int_equal(record->layout.total, layout.total);
+        assert_true(lash_record_read_frame(record, 69, back, &error));
+        assert_memory_equal(back, frame, (size_t)layout.total * sizeof *frame);
+        if (k == 1) {
+            assert_string_equal(record->input_name[1], "command");
+            assert_string_equal(record->input_unit[0], "A");
+            assert_string_equal(record->input_unit[1], "");
+        }
+        lash_record_close(record);
+    }
+}
+
 static void a_model_without_joints_is_recorded(void** state) {
     (void)state;
     char path[300];
     LashError error = {0};
     LashRecordInfo info = example();
-    info.joints = 0;
-    LashRecordLayout layout = lash_record_layout(2, 0, 0);
+    info.sizes.joints = 0;
+    LashRecordLayout layout =
+        lash_record_layout((LashRecordSizes){.bodies = 2, .joints = 0, .contacts = 0});
     double frame[64];
     fill_frame(&layout, 0, frame);
     LashRecorder* recorder =
@@ -158,9 +200,10 @@ static void contacts_and_events_come_back_as_written(void** state) {
     char path[300];
     LashError error = {0};
     LashRecordInfo info = example();
-    info.contacts = 2;
+    info.sizes.contacts = 2;
     info.contact_name = contacts;
-    LashRecordLayout layout = lash_record_layout(2, 1, 2);
+    LashRecordLayout layout =
+        lash_record_layout((LashRecordSizes){.bodies = 2, .joints = 1, .contacts = 2});
     double frame[96];
     assert_true(layout.total <= 96);
     LashRecorder* recorder =
@@ -196,7 +239,8 @@ static void contact_points_come_back_frame_by_frame(void** state) {
     char path[300];
     LashError error = {0};
     LashRecordInfo info = example();
-    LashRecordLayout layout = lash_record_layout(2, 1, 0);
+    LashRecordLayout layout =
+        lash_record_layout((LashRecordSizes){.bodies = 2, .joints = 1, .contacts = 0});
     double frame[64];
     LashRecorder* recorder =
         lash_recorder_create(scratch_file("p.h5", path, sizeof path), &info, &error);
@@ -223,7 +267,8 @@ static void contact_points_come_back_frame_by_frame(void** state) {
 static void write_for_ever(const char* path, volatile int64_t* written) {
     LashError error = {0};
     LashRecordInfo info = example();
-    LashRecordLayout layout = lash_record_layout(2, 1, 0);
+    LashRecordLayout layout =
+        lash_record_layout((LashRecordSizes){.bodies = 2, .joints = 1, .contacts = 0});
     double frame[64];
     LashRecorder* recorder = lash_recorder_create(path, &info, &error);
     for (int64_t i = 0; recorder != NULL; ++i) {
@@ -314,7 +359,8 @@ static void a_full_disk_is_reported_and_keeps_what_was_flushed(void** state) {
         setrlimit(RLIMIT_FSIZE, &limit);
         LashError error = {0};
         LashRecordInfo info = example();
-        LashRecordLayout layout = lash_record_layout(2, 1, 0);
+        LashRecordLayout layout =
+            lash_record_layout((LashRecordSizes){.bodies = 2, .joints = 1, .contacts = 0});
         double frame[64];
         LashRecorder* recorder = lash_recorder_create(path, &info, &error);
         if (recorder == NULL) _exit(100);
@@ -383,7 +429,8 @@ static void damaged_files_end_in_an_error_never_in_a_crash(void** state) {
     char good[300], bad[300];
     LashError error = {0};
     LashRecordInfo info = example();
-    LashRecordLayout layout = lash_record_layout(2, 1, 0);
+    LashRecordLayout layout =
+        lash_record_layout((LashRecordSizes){.bodies = 2, .joints = 1, .contacts = 0});
     double frame[64];
     scratch_file("good.h5", good, sizeof good);
     scratch_file("bad.h5", bad, sizeof bad);
@@ -447,6 +494,7 @@ static void the_energy_of_a_scheme_is_recorded_where_it_has_one(void** state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(frames_come_back_as_written),
+        cmocka_unit_test(inputs_and_free_joints_have_their_columns),
         cmocka_unit_test(a_model_without_joints_is_recorded),
         cmocka_unit_test(contacts_and_events_come_back_as_written),
         cmocka_unit_test(contact_points_come_back_frame_by_frame),

@@ -286,14 +286,13 @@ static void seeking_in_a_long_result_is_fast(void** state) {
                            .options = "{\"set\":[\"play=0.002\"]}",
                            .scheme = "combined",
                            .step = 1e-5,
-                           .bodies = 3,
-                           .joints = 3,
-                           .contacts = 4,
+                           .sizes = {.bodies = 3, .joints = 3, .contacts = 4},
                            .body_name = bodies,
                            .joint_name = joints,
                            .joint_type = types,
                            .contact_name = contacts};
-    LashRecordLayout layout = lash_record_layout(3, 3, 4);
+    LashRecordLayout layout =
+        lash_record_layout((LashRecordSizes){.bodies = 3, .joints = 3, .contacts = 4});
     double* frame = lash_alloc((size_t)layout.total * sizeof *frame);
     LashError error = {0};
     LashRecorder* recorder = lash_recorder_create(file, &info, &error);
@@ -377,17 +376,17 @@ static void a_result_finds_the_parts_from_where_it_lies(void** state) {
                            .options = "{}",
                            .scheme = "combined",
                            .step = 5e-4,
-                           .bodies = lash_mechanism_body_count(mech),
-                           .joints = lash_mechanism_joint_count(mech),
-                           .contacts = lash_mechanism_contact_count(mech),
+                           .sizes = {.bodies = lash_mechanism_body_count(mech),
+                                     .joints = lash_mechanism_joint_count(mech),
+                                     .contacts = lash_mechanism_contact_count(mech)},
                            .body_name = bodies,
                            .joint_name = names,
                            .joint_type = names,
                            .contact_name = names};
-    assert_true(info.bodies == 2 && info.joints <= 8 && info.contacts <= 8);
+    assert_true(info.sizes.bodies == 2 && info.sizes.joints <= 8 && info.sizes.contacts <= 8);
     lash_mechanism_destroy(mech);
     lash_model_destroy(loaded);
-    LashRecordLayout layout = lash_record_layout(info.bodies, info.joints, info.contacts);
+    LashRecordLayout layout = lash_record_layout(info.sizes);
     double* frame = lash_alloc((size_t)layout.total * sizeof *frame);
     LashRecorder* recorder = lash_recorder_create(file, &info, &error);
     assert_non_null(recorder);

@@ -169,7 +169,8 @@ static inline hid_t maker_fault_type(hid_t type, Fault fault) {
 
 // The shape of an object with its fault; returns the rank, -1: a null space.
 static inline int maker_shape(const MakerObject* o, Fault fault, hsize_t* shape) {
-    LashRecordLayout layout = lash_record_layout(MAKER_BODIES, MAKER_JOINTS, MAKER_CONTACTS);
+    LashRecordLayout layout = lash_record_layout((LashRecordSizes){
+        .bodies = MAKER_BODIES, .joints = MAKER_JOINTS, .contacts = MAKER_CONTACTS});
     int rank = 0;
     for (int i = 0; i < 4; ++i) shape[i] = 1;
     if (o->kind == MAKE_NAMES || o->kind == MAKE_TABLE) rank = 1;

@@ -159,10 +159,10 @@ static void driven_joints_carry_a_cantilever(void** state) {
         unsigned held;
     } cases[] = {{LASH_FIXED, 0},       {LASH_REVOLUTE, 1},  {LASH_PRISMATIC, 1},
                  {LASH_CYLINDRICAL, 3}, {LASH_UNIVERSAL, 3}, {LASH_PLANAR, 7},
-                 {LASH_SCREW, 1}};
+                 {LASH_SCREW, 1},       {LASH_FREE_JOINT, 63}};
     const Pose frames[] = {at(0, 0, 0), frame(vec3_zero(), vec3(0, 1, 0), vec3(1, 0, 0)),
                            frame(vec3_zero(), vec3(1, 0.4, -0.3), vec3(0.2, 1, 0.1))};
-    for (int k = 0; k < 7; ++k) {
+    for (int k = 0; k < 8; ++k) {
         for (int f = 0; f < 3; ++f) {
             if (cases[k].type == LASH_UNIVERSAL && f > 0) continue; // one turn stays free: below
             Beam b = beam();
