@@ -23,6 +23,10 @@
 //     the root of the smallest of them over the length of the leg; in space a slide is held in its direction
 //     at the start. A change before the leg began is taken as it is: the error of v is O(h^2).
 //
+// Rows on the mean velocity leave speeds that alternate in what is closed. An impulse on the closed joints and contacts
+// ends it where it grows, where it is all that moves, and where contacts of different speeds part (alternates,
+// parts_turning).
+//
 // Second order, impact times O(h^2); in linear systems the trapezoidal rule, energy kept to rounding.
 // Not damping: stiff modes that are not resolved flip their sign every step.
 #include "solvers/schemes/trapezoidal.h"
@@ -490,7 +494,7 @@ static bool end_of_range(LashSim* sim, Step* step, Whole* whole, int n, double s
 // Shortens the leg until the gap of contact j is `level`: secants from the guess s, kept in brackets.
 static bool shorten(LashSim* sim, Step* step, Whole* whole, int j, double s) {
     enum { MOST = 40 };
-    static const double NOTHING = 1e-12; // of the step: no leg is that short
+    static const double SHORTEST = 1e-12; // of the step
     Leg* leg = &whole->leg;
     int n = step->list->item[j].row;
     double level = fmin(0, leg->g[n]), left = leg->h, low = 0, high = 1;
@@ -500,7 +504,7 @@ static bool shorten(LashSim* sim, Step* step, Whole* whole, int j, double s) {
         return true;
     }
     for (int k = 0; k < MOST; ++k) {
-        if (!(s * left > NOTHING * step->h)) {
+        if (!(s * left > SHORTEST * step->h)) {
             leg->h = 0;
             return true;
         }
@@ -674,6 +678,7 @@ static bool alternates(const LashSim* sim, const Step* step, Whole* whole) {
     return ends;
 }
 
+// The velocity of what is closed becomes that of rows on the end velocity, by an impulse.
 static bool end_alternation(LashSim* sim, Step* step, Whole* whole) {
     Leg* leg = &whole->leg;
     memcpy(leg->mean, leg->v, (size_t)sim->system->nv * sizeof *leg->v);
@@ -681,6 +686,26 @@ static bool end_alternation(LashSim* sim, Step* step, Whole* whole) {
     for (int i = 0; i < sim->system->nv; ++i) leg->mean[i] = 0.5 * (leg->mean[i] + leg->v[i]);
     book_impulses(sim, step, leg, leg->mean);
     return true;
+}
+
+// Does one of several contacts that pushed part in the solved leg, while the alternation gives them different speeds? They
+// would take off one by one: a part that leaves flat would turn, and not land flat. One speed of all is an error of v
+// of O(h^2), as in any leg.
+static bool parts_turning(const LashSim* sim, const Step* step, Whole* whole) {
+    const Leg* leg = &whole->leg;
+    bool parts = false;
+    double most = -INFINITY, least = INFINITY;
+    if (sim->option[STABILIZE] == 0 || leg->rows != LEG_ROWS_MEAN) return false;
+    for (int i = step->list->bilateral; i < step->list->count; ++i) {
+        int n = step->list->item[i].row;
+        bool pushed = step->active[i] && whole->keep[i] && whole->before[i];
+        whole->impact[i] = pushed ? IMPACT_PUSHED : IMPACT_REBOUNDS;
+        if (!pushed) continue;
+        parts = parts || !(leg->P[n] > 0);
+        most = fmax(most, leg->U[n]);
+        least = fmin(least, leg->U[n]);
+    }
+    return parts && most - least > whole->at_rest;
 }
 
 // The next leg, or an impact. False: no solution.
@@ -691,14 +716,15 @@ static bool go_on(LashSim* sim, Step* step, Whole* whole) {
     leg->h = whole->left;
     if (!leg_solve(sim, step, leg)) return false;
     int first = first_hit(step, whole, &at);
-    if (first >= 0) return end_at_hit(sim, step, whole, first, at);
-    if (sim->option[EVENTS] && changed(step, whole)) {
+    if (first < 0 && sim->option[EVENTS] && changed(step, whole)) {
         if (end_at_change(sim, step, whole))
             return count_event(sim, step, whole, step->list->bilateral);
         leg->h = whole->left;
         choose_set(step, whole);
         if (!leg_solve(sim, step, leg)) return false;
     }
+    if (parts_turning(sim, step, whole)) return end_alternation(sim, step, whole);
+    if (first >= 0) return end_at_hit(sim, step, whole, first, at);
     for (int i = step->list->bilateral; i < step->list->count; ++i) {
         Status now = step->active[i] ? leg_status(step, leg, i) : STATUS_OPEN;
         whole->status[i] = (uint8_t)now;
