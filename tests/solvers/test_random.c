@@ -1,10 +1,15 @@
 // Random friction problems, fixed seeds: every answer must pass the independent check at 1e-10.
-// LASH_LONG_TESTS=1 runs 10 000 of them, otherwise the first few hundred.
+// LASH_LONG_TESTS=1 runs 10 000 of them, otherwise the first few hundred (a hundred under sanitizers).
 #include "test.h"
 
 #include "app/bench/problem_builtin.h"
 
 enum { FAMILIES = 5 };
+#if defined(__SANITIZE_ADDRESS__)
+enum { FIRST_FEW = 100 };
+#else
+enum { FIRST_FEW = 400 };
+#endif
 
 // Full rank, rank-deficient, planar, mixed with joint rows, unsymmetric; 1 .. 100 contacts.
 static AppRandomProblem choose(int k) {
@@ -33,7 +38,7 @@ static LashFrictionInfo solve(const LashFrictionProblem* p, LashFrictionMethod m
 
 static void every_answer_passes_the_check(void** state) {
     (void)state;
-    int count = getenv("LASH_LONG_TESTS") != NULL ? 10000 : 400, failed = 0, robust = 0;
+    int count = getenv("LASH_LONG_TESTS") != NULL ? 10000 : FIRST_FEW, failed = 0, robust = 0;
     for (int k = 0; k < count; ++k) {
         AppRandomProblem set = choose(k);
         AppProblem* p = app_problem_random(&set);
