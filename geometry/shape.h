@@ -227,6 +227,9 @@ typedef struct LashImport {
 // Reads a STEP file through the helper program `lash-cad` and the cache. Never crashes on a bad
 // file: error tells.
 LashShape* lash_shape_load(const char* path, const LashImport* import, LashError* error);
+// The same of a file that is in memory; path names it in messages.
+LashShape* lash_shape_load_bytes(const char* path, const char* data, size_t bytes,
+                                 const LashImport* import, LashError* error);
 
 #ifdef __cplusplus
 }

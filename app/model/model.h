@@ -329,6 +329,14 @@ typedef struct LashModelCad { // a STEP file, read once for all parts and contac
     LashShape* shape;
 } LashModelCad;
 
+// A file that a model reads, as a result remembers it.
+typedef struct LashModelFile {
+    const char* name; // as the model has it
+    char hash[65];    // SHA-256 of its bytes, hex
+    const char* data; // NULL: too large to be carried
+    size_t bytes;
+} LashModelFile;
+
 typedef struct LashModel {
     bool given;
     char *format, *schema, *name, *description;
@@ -337,6 +345,10 @@ typedef struct LashModel {
     size_t text_bytes;
     void* document;                // the file, parsed; NULL: the donor's
     const struct LashModel* donor; // lends file, text, document, CAD and pairs; NULL: none
+    const LashModelFile* carried;  // taken instead of those on the disk; borrowed while it is read
+    int carried_files;
+    char** used; // names of the files it reads, each once
+    int used_files;
     LashModelCad* cad;
     int cads;
     LashModelUnits units;
@@ -373,6 +385,11 @@ typedef struct LashModel {
 LashModel* lash_model_load(const char* file, const char* const* sets, int set_count,
                            LashError* error);
 // The same from text, e.g. the one embedded in a result; file names it in messages.
+// Files that are carried with the text are not read from the disk.
+LashModel* lash_model_parse_carried(const char* file, const char* text, size_t bytes,
+                                    const char* const* sets, int set_count,
+                                    const LashModelFile* carried, int carried_files,
+                                    LashError* error);
 LashModel* lash_model_parse(const char* file, const char* text, size_t bytes,
                             const char* const* sets, int set_count, LashError* error);
 // The same model with other parameters; borrows from `model`, which must outlive it, all that does

@@ -66,15 +66,37 @@ static void keep_loaded(LashModel* model, LashModelCad cad) {
     ++model->cads;
 }
 
+const LashModelFile* model_use_file(LashModel* model, const char* name) {
+    bool known = false;
+    for (int i = 0; i < model->used_files; ++i) known = known || strcmp(model->used[i], name) == 0;
+    if (!known) {
+        size_t count = (size_t)model->used_files;
+        char** list = model_alloc(model, (count + 1) * sizeof *list);
+        if (count > 0) memcpy(list, model->used, count * sizeof *list);
+        list[count] = model_strdup(model, name);
+        model->used = list;
+        ++model->used_files;
+    }
+    for (int i = 0; i < model->carried_files; ++i) {
+        const LashModelFile* file = &model->carried[i];
+        if (file->data != NULL && strcmp(file->name, name) == 0) return file;
+    }
+    return NULL;
+}
+
 LashShape* model_load_step(ModelContext* context, const char* key, const char* step, double scale) {
     char file[1024];
     LashModel* model = context->model;
     model_cad_path(model, step, file, sizeof file);
+    const LashModelFile* carried = model_use_file(model, step);
     LashShape* shape = find_loaded(model, file, scale, NULL);
     if (shape != NULL) return shape;
     LashImport import = {.scale = model_has(scale) ? scale : 0, .progress = app_progress_cad};
     LashError inner = {0};
-    shape = lash_shape_load(file, &import, &inner);
+    if (carried != NULL)
+        shape = lash_shape_load_bytes(file, carried->data, carried->bytes, &import, &inner);
+    else
+        shape = lash_shape_load(file, &import, &inner);
     if (shape == NULL) {
         bool missing = inner.status == LASH_ERROR_IO && step[0] != '/';
         model_fail(context, key, "%.120s: %s%s", step, inner.message,

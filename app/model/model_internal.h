@@ -197,6 +197,9 @@ bool model_load_cad(ModelContext* context, const char* path, LashModelPart* part
 // A STEP file named in the model, read once with each scale (NAN: as the file says), also for
 // models that vary this one; key: path of the text. Borrowed from the model. NULL with error.
 LashShape* model_load_step(ModelContext* context, const char* key, const char* step, double scale);
+// Notes that the model reads this file; the one that is carried with it, NULL: read it from the
+// disk.
+const LashModelFile* model_use_file(LashModel* model, const char* name);
 // Path of a STEP file, which stands relative to the model file.
 void model_cad_path(const LashModel* model, const char* step, char* path, size_t size);
 // Rows of the face table that `faces` names, each once, in model memory; path of the key.

@@ -850,6 +850,13 @@ static LashModel* finish_model(LashModel* model, const char* const* sets, int se
 
 LashModel* lash_model_parse(const char* file, const char* text, size_t bytes,
                             const char* const* sets, int set_count, LashError* error) {
+    return lash_model_parse_carried(file, text, bytes, sets, set_count, NULL, 0, error);
+}
+
+LashModel* lash_model_parse_carried(const char* file, const char* text, size_t bytes,
+                                    const char* const* sets, int set_count,
+                                    const LashModelFile* carried, int carried_files,
+                                    LashError* error) {
     if (file == NULL || (text == NULL && bytes > 0) || (sets == NULL && set_count > 0)) {
         lash_error_null(error, "the name and the text of a model");
         return NULL;
@@ -860,7 +867,11 @@ LashModel* lash_model_parse(const char* file, const char* text, size_t bytes,
     if (bytes > 0) memcpy(copy, text, bytes);
     model->text = copy;
     model->text_bytes = bytes;
-    return finish_model(model, sets, set_count, error);
+    model->carried = carried;
+    model->carried_files = carried_files;
+    model = finish_model(model, sets, set_count, error);
+    if (model != NULL) model->carried_files = 0; // they may go now
+    return model;
 }
 
 LashModel* lash_model_vary(const LashModel* donor, const char* const* sets, int set_count,

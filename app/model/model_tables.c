@@ -157,7 +157,16 @@ static bool read_csv(ModelContext* context, const char* path, LashModelTable* ta
     size_t bytes = 0;
     LashError inner = {0};
     model_cad_path(context->model, table->file, file, sizeof file);
-    char* text = app_read_file(file, MOST_BYTES, &bytes, &inner);
+    const LashModelFile* carried = model_use_file(context->model, table->file);
+    char* text = NULL;
+    if (carried != NULL) {
+        bytes = carried->bytes;
+        text = lash_alloc(bytes + 1);
+        memcpy(text, carried->data, bytes);
+        text[bytes] = '\0';
+    } else {
+        text = app_read_file(file, MOST_BYTES, &bytes, &inner);
+    }
     if (text == NULL) return model_fail(context, path, "%.300s: %s", file, inner.message);
     LashSha256 hash = lash_sha256();
     lash_sha256_add(&hash, text, bytes);
@@ -291,7 +300,10 @@ static bool make_table(ModelContext* context, int index) {
     snprintf(path, sizeof path, "tables[%d]", index);
     if (!check_name(context, index) || !check_sizes(context, path, model_table)) return false;
     model_table->table = donated(context->model, model_table);
-    if (model_table->table != NULL) return true;
+    if (model_table->table != NULL) {
+        model_use_file(context->model, model_table->file);
+        return true;
+    }
     if (model_table->file != NULL && !read_csv(context, path, model_table)) return false;
     LashTableDef def = {.name = model_table->name,
                         .x = model_table->x,

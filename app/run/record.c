@@ -6,7 +6,7 @@
 // any other. The child is forked, not started: there is no second program to install.
 //
 //     question: Question                          answer: Answer, then its bytes
-//     (at the start, without a question)          Head, five texts, names of RECORD_NAME_BYTES each
+//     (at the start, without a question)          Head, six texts, names of RECORD_NAME_BYTES each
 //     read                                        the rows
 //     any that fails                              a LashError
 #define _GNU_SOURCE // close_range
@@ -28,7 +28,7 @@
 
 enum {
     SECONDS = 60,       // of processor time for one question; a frame takes less than a millisecond
-    TEXTS = 5,          // version, model_file, model_text, options, scheme
+    TEXTS = 6,          // version, model_file, model_text, options, scheme, files
     MOST_ROWS = 1 << 16 // of one answer; more are asked for again
 };
 
@@ -112,7 +112,7 @@ static bool send_names(int to, char* const* name, int count) {
 static bool send_head(int to, const LashRecord* record) {
     const LashRecordLayout* layout = &record->layout;
     const char* text[TEXTS] = {record->version, record->model_file, record->model_text,
-                               record->options, record->scheme};
+                               record->options, record->scheme,     record->files};
     Head head = {.bodies = layout->bodies,
                  .joints = layout->joints,
                  .contacts = layout->contacts,
@@ -269,7 +269,7 @@ static char** receive_names(int from, int count, bool* good) {
 static bool receive_head(LashRecord* record, uint64_t file_bytes, LashError* error) {
     Head head;
     char** text[TEXTS] = {&record->version, &record->model_file, &record->model_text,
-                          &record->options, &record->scheme};
+                          &record->options, &record->scheme,     &record->files};
     int from = record->file->socket;
     if (!receive(record, &head, sizeof head, error)) return false;
     bool good = head.bodies > 0 && head.joints >= 0 && head.contacts >= 0 && head.frames >= 0 &&

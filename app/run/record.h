@@ -84,7 +84,8 @@ typedef struct LashRecordInfo {
     const char *version, *model_file, *model_text,
         *options; // texts; options: JSON of the command's settings
     const char* scheme;
-    double step; // [s]
+    const char* files; // what the model reads, as app/run/carried.h packs it; NULL: nothing
+    double step;       // [s]
     LashRecordSizes sizes;
     const char* const* body_name;
     const char* const* joint_name;
@@ -143,6 +144,7 @@ typedef struct LashRecord { // an open result
     int64_t frames, events, points; // points: contact points of all frames
     bool complete;                  // false: the run was killed or is still going on
     char *version, *model_file, *model_text, *options, *scheme;
+    char* files; // as app/run/carried.h packs them; empty: results before it have none
     double step;
     char **body_name, **joint_name, **joint_type, **contact_name, **input_name, **input_unit;
     struct LashRecordFile* file; // handles

@@ -417,6 +417,9 @@ static bool read_head(RecordFile* record_file, LashRecord* head, LashError* erro
     head->scheme = read_attribute(record_file->file, "scheme");
     head->model_text = read_text(record_file, "model");
     head->options = read_text(record_file, "options");
+    bool carries = H5Lexists(record_file->file, "files", H5P_DEFAULT) > 0;
+    head->files = carries ? read_text(record_file, "files") : lash_strdup("");
+    if (head->files == NULL) return fail(error, "files", "expected a text");
     if (head->version == NULL || head->model_file == NULL || head->scheme == NULL)
         return fail(error, "version, model_file, scheme", "expected texts");
     if (head->model_text == NULL) return fail(error, "model", "expected a text");
@@ -502,6 +505,7 @@ void record_head_free(LashRecord* head) {
     lash_free(head->model_text);
     lash_free(head->options);
     lash_free(head->scheme);
+    lash_free(head->files);
     free_list(head->body_name, head->layout.bodies);
     free_list(head->joint_name, head->layout.joints);
     free_list(head->joint_type, head->layout.joints);

@@ -176,6 +176,7 @@ static bool write_head(hid_t file, const LashRecordInfo* info, const LashRecordL
                 write_text(file, "model", info->model_text) &&
                 write_text(file, "options", info->options) && create_complete_flag(file);
     const LashRecordSizes* sizes = &info->sizes;
+    if (info->files != NULL) good = good && write_text(file, "files", info->files);
     for (size_t i = 0; i < sizeof groups / sizeof *groups && good; ++i) {
         if (strcmp(groups[i], "inputs") == 0 && sizes->inputs == 0) continue;
         hid_t group = H5Gcreate2(file, groups[i], H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);

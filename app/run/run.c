@@ -10,6 +10,7 @@
 #include "app/commands.h"
 #include "app/model/model_internal.h"
 #include "app/model/quantity.h"
+#include "app/run/carried.h"
 #include "app/run/drive.h"
 #include "app/run/friction_dump.h"
 #include "app/run/gap_audit.h"
@@ -193,6 +194,7 @@ static bool open_result(Run* run, LashError* error) {
         joint[i] = model->joint[i].name;
         type[i] = lash_joint_type_name((LashJointType)model->joint[i].type);
     }
+    char* files = app_carried_pack(model);
     AppJson text = {0};
     put_options(&text, run);
     bool algorithmic = isfinite(lash_sim_energy(run->session.sim).algorithmic);
@@ -201,6 +203,7 @@ static bool open_result(Run* run, LashError* error) {
                            .model_text = model->text,
                            .options = text.text,
                            .scheme = lash_scheme_name(model->simulation.settings.scheme),
+                           .files = files,
                            .step = model->simulation.settings.h,
                            .sizes = app_record_sizes(model, algorithmic),
                            .input_name = input,
@@ -211,6 +214,7 @@ static bool open_result(Run* run, LashError* error) {
                            .joint_type = type};
     run->recorder = lash_recorder_create(run->options->output, &info, error);
     app_json_free(&text);
+    lash_free(files);
     lash_free(body);
     lash_free(joint);
     lash_free(type);

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "app/cli/progress.h"
+#include "app/run/carried.h"
 #include "app/run/drive.h"
 #include "core/arena.h"
 
@@ -28,7 +29,8 @@ struct ViewSource {
     AppSession session; // of a result: model and mechanism only
     LashRecordLayout layout;
     LashRecord* record;
-    double* time; // (frames of a result) all times, to seek without reading
+    double* time;      // (frames of a result) all times, to seek without reading
+    char changes[400]; // files that have changed since the run; empty: none
     char* file;
     AppSessionOptions options;
 
@@ -90,22 +92,75 @@ static bool same_names(const LashRecord* record, const LashMechanism* mech) {
     return true;
 }
 
-// Where the model of a result lies: as it was named when the run began or, when that is a relative
-// path that leads nowhere from here, from the folder of the result. To be freed.
-static char* find_model(const char* result, const char* model) {
-    const char* slash = strrchr(result, '/');
-    if (model[0] == '/' || access(model, R_OK) == 0 || slash == NULL) return lash_strdup(model);
-    size_t folder = (size_t)(slash - result) + 1, bytes = folder + strlen(model) + 1;
-    char* beside = lash_alloc(bytes);
-    snprintf(beside, bytes, "%.*s%s", (int)folder, result, model);
-    if (access(beside, R_OK) == 0) return beside;
-    lash_free(beside);
-    return lash_strdup(model);
+enum { PLACES = 3 };
+
+// Where the files of a result's model may lie: beside the model as it was named when the run began,
+// from here and from the folder of the result, or beside the result. To be freed.
+static int model_places(const char* result, const char* model, char* place[PLACES]) {
+    const char *slash = strrchr(result, '/'), *last = strrchr(model, '/');
+    size_t folder = slash == NULL ? 0 : (size_t)(slash - result) + 1, length = strlen(model);
+    int count = 0;
+    place[count++] = lash_strdup(model);
+    if (model[0] != '/' && folder > 0) {
+        place[count] = lash_alloc(folder + length + 1);
+        snprintf(place[count++], folder + length + 1, "%.*s%s", (int)folder, result, model);
+    }
+    if (last != NULL) {
+        place[count] = lash_alloc(folder + length + 1);
+        snprintf(place[count++], folder + length + 1, "%.*s%s", (int)folder, result, last + 1);
+    }
+    return count;
+}
+
+// "a/, b/ and the present folder", where files were looked for.
+static void put_places(char* const* place, int places, char* text, size_t size) {
+    size_t used = 0;
+    text[0] = '\0';
+    for (int i = 0; i < places && used < size; ++i) {
+        const char* slash = strrchr(place[i], '/');
+        const char* before = i == 0 ? "" : ", ";
+        if (i > 0 && i == places - 1) before = " and ";
+        if (slash == NULL)
+            snprintf(text + used, size - used, "%sthe present folder", before);
+        else
+            snprintf(text + used, size - used, "%s%.*s", before, (int)(slash - place[i]) + 1,
+                     place[i]);
+        used = strlen(text);
+    }
+}
+
+// The model inside a result with the files it carries, or with those where it may lie.
+static bool load_model(ViewSource* source, const char* file, const AppCarried* carried,
+                       LashError* error) {
+    enum { SETS = 256 };
+    char *set[SETS], *place[PLACES], where[600];
+    const LashRecord* record = source->record;
+    int sets = recorded_sets(record->options, set, SETS);
+    int places = model_places(file, record->model_file, place);
+    LashError first = {0};
+    for (int i = 0; i < places && source->session.mech == NULL; ++i) {
+        LashError inner = {0};
+        lash_model_destroy(source->session.model);
+        source->session.model = lash_model_parse_carried(
+            place[i], record->model_text, strlen(record->model_text), (const char* const*)set, sets,
+            carried->file, carried->files, &inner);
+        if (source->session.model != NULL)
+            source->session.mech = lash_model_build(source->session.model, &inner);
+        if (i == 0) first = inner;
+        if (inner.status != LASH_ERROR_IO && inner.status != LASH_ERROR_CAD) break;
+    }
+    put_places(place, places, where, sizeof where);
+    for (int i = 0; i < sets; ++i) lash_free(set[i]);
+    for (int i = 0; i < places; ++i) lash_free(place[i]);
+    if (source->session.mech != NULL) return true;
+    bool missing = first.status == LASH_ERROR_IO || first.status == LASH_ERROR_CAD;
+    return lash_error_set(error, first.status, first.where,
+                          "the model inside the result does not load: %.400s%s%.500s",
+                          first.message, missing ? "; its files were looked for in " : "",
+                          missing ? where : "");
 }
 
 static bool open_result(ViewSource* source, const char* file, LashError* error) {
-    enum { SETS = 256 };
-    char* set[SETS];
     source->record = lash_record_open(file, error);
     if (source->record == NULL) return false;
     if (source->record->frames == 0)
@@ -115,26 +170,23 @@ static bool open_result(ViewSource* source, const char* file, LashError* error) 
     source->time = lash_alloc((size_t)record->frames * sizeof(double));
     if (!lash_record_read(record, LASH_SERIES_TIME, 0, record->frames, source->time, error))
         return false;
-    int sets = recorded_sets(record->options, set, SETS);
-    LashError inner = {0};
-    char* model = find_model(file, record->model_file);
-    source->session.model = lash_model_parse(model, record->model_text, strlen(record->model_text),
-                                             (const char* const*)set, sets, &inner);
-    if (source->session.model != NULL)
-        source->session.mech = lash_model_build(source->session.model, &inner);
-    for (int i = 0; i < sets; ++i) lash_free(set[i]);
-    lash_free(model);
-    if (source->session.mech == NULL) {
-        return lash_error_set(error, inner.status, inner.where,
-                              "the model inside the result does not load: %.400s; its files are "
-                              "looked for beside %.200s, from this folder and from the result's",
-                              inner.message, record->model_file);
-    }
+    AppCarried carried;
+    if (!app_carried_unpack(record->files, &carried, error)) return false;
+    bool good = load_model(source, file, &carried, error);
+    if (good)
+        app_carried_changes(&carried, source->session.model, source->changes,
+                            sizeof source->changes);
+    app_carried_free(&carried);
+    if (!good) return false;
     source->session.system = lash_mechanism_system(source->session.mech);
     if (!same_names(record, source->session.mech))
         return lash_error_set(error, LASH_ERROR_IO, "",
                               "the frames do not belong to the model inside the result");
     return true;
+}
+
+const char* view_source_changes(const ViewSource* source) {
+    return source->changes;
 }
 
 // ---- live runs ----------------------------------------------------------------------------------

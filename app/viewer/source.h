@@ -40,6 +40,9 @@ const LashMechanism* view_source_mechanism(const ViewSource* source);
 // Of its frames: a result's own, which may be older than what the model gives today.
 const LashRecordLayout* view_source_layout(const ViewSource* source);
 
+// Of a result: what has changed since the run, for a warning; empty: nothing.
+const char* view_source_changes(const ViewSource* source);
+
 // Starts a live run again at the beginning; nothing for a result.
 void view_source_start(ViewSource* source);
 // Waits until a frame at or after time t is there, or no more will come.

@@ -483,6 +483,10 @@ int app_view(int argc, char** argv) {
         if (!viewer->status.complete && !viewer->status.live)
             app_report_warning("the run did not finish; %lld frames are shown",
                                (long long)viewer->status.frames);
+        if (view_source_changes(source)[0] != '\0') {
+            app_report_warning("%s", view_source_changes(source));
+            lash_error_set(&viewer->error, LASH_ERROR_CAD, "", "%s", view_source_changes(source));
+        }
         if (o.curves != NULL) {
             view_source_wait(viewer->source, INFINITY);
             viewer_update(viewer, 0);

@@ -183,35 +183,28 @@ static bool options_ok(const LashImport* import, LashError* error) {
     return true;
 }
 
-static LashShape* load(Job* job, LashError* error) {
+static LashShape* load(Job* job, const char* data, size_t bytes, LashError* error) {
     find_folder(job->folder);
     if (!lash_cad_find(job->helper, error)) return NULL;
-    size_t bytes = 0;
-    char* data = read_file(job->path, &bytes, error);
-    if (data == NULL) return NULL;
     name_entry(job, data, bytes);
     if (bytes == 0) {
         lash_error_set(error, LASH_ERROR_CAD, "", "the file is empty; expected a STEP file");
-        lash_free(data);
         return NULL;
     }
     LashShape* shape = job->import.no_cache ? NULL : load_entry(job);
-    if (shape != NULL) {
-        lash_free(data);
-        return shape;
-    }
+    if (shape != NULL) return shape;
     int lock = take_lock(job);
     if (!job->import.no_cache) shape = load_entry(job); // made by someone else meanwhile
     if (shape == NULL) shape = run_helper(job, data, bytes, error);
     if (lock >= 0) close(lock);
-    lash_free(data);
     return shape;
 }
 
-LashShape* lash_shape_load(const char* path, const LashImport* import, LashError* error) {
+LashShape* lash_shape_load_bytes(const char* path, const char* data, size_t bytes,
+                                 const LashImport* import, LashError* error) {
     LashError own = {0};
     if (error == NULL) error = &own;
-    if (path == NULL) {
+    if (path == NULL || data == NULL) {
         lash_error_null(error, "the name of a STEP file");
         return NULL;
     }
@@ -222,9 +215,32 @@ LashShape* lash_shape_load(const char* path, const LashImport* import, LashError
     if (options_ok(&job->import, error)) {
         if (job->import.time_limit <= 0) job->import.time_limit = time_limit();
         if (job->import.deflection <= 0) job->import.deflection = default_deflection;
-        shape = load(job, error);
+        shape = load(job, data, bytes, error);
     }
     lash_free(job);
     if (shape == NULL) lash_error_file(error, path);
+    return shape;
+}
+
+LashShape* lash_shape_load(const char* path, const LashImport* import, LashError* error) {
+    LashError own = {0};
+    size_t bytes = 0;
+    if (error == NULL) error = &own;
+    if (path == NULL) {
+        lash_error_null(error, "the name of a STEP file");
+        return NULL;
+    }
+    char helper[LASH_CAD_PATH];
+    if (import != NULL && !options_ok(import, error)) {
+        lash_error_file(error, path);
+        return NULL;
+    }
+    char* data = lash_cad_find(helper, error) ? read_file(path, &bytes, error) : NULL;
+    if (data == NULL) {
+        lash_error_file(error, path);
+        return NULL;
+    }
+    LashShape* shape = lash_shape_load_bytes(path, data, bytes, import, error);
+    lash_free(data);
     return shape;
 }

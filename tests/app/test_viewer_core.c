@@ -1,4 +1,5 @@
 // The viewer without drawing: clock, camera, frame sources, traces, plots, magnifier.
+#include "app/run/carried.h"
 #include "core/arena.h"
 #include "core/math3.h"
 #include "test.h"
@@ -398,6 +399,95 @@ static void a_result_finds_the_parts_from_where_it_lies(void** state) {
     ViewSource* source = view_source_open(file, &none, &error);
     if (source == NULL) fail_msg("%s", error.message);
     view_source_close(source);
+    // without the parts it says where it looked
+    remove(scratch_file("moved_ring.step", there, sizeof there));
+    assert_null(view_source_open(file, &none, &error));
+    assert_int_equal(error.status, LASH_ERROR_IO);
+    char* slash = strrchr(there, '/');
+    slash[1] = '\0';
+    assert_non_null(strstr(error.message, "moved_ring.step"));
+    assert_non_null(strstr(error.message, "looked for in the present folder and "));
+    assert_non_null(strstr(error.message, there));
+}
+
+// A result carries the files of its model: it opens in any folder when they are gone. A file that
+// has changed is noticed, and shown as it was.
+static void a_result_carries_its_parts_and_notices_changes(void** state) {
+    (void)state;
+    char folder[300], path[600], model[400], moved[300], command[1400];
+    scratch_file("carry", folder, sizeof folder);
+    scratch_file("elsewhere.h5", moved, sizeof moved);
+    snprintf(command, sizeof command, "mkdir -p '%s' && cp -r '%s' '%s/model'", folder,
+             model_path("pendulum_in_ring", model, sizeof model), folder);
+    assert_int_equal(system(command), 0);
+    snprintf(path, sizeof path, "%s/model/pendulum_in_ring.json", folder);
+    Outcome o = LASH("run", path, "--duration", "0.01", "-o", moved);
+    assert_int_equal(o.code, 0);
+    outcome_free(&o);
+    LashError error = {0};
+    AppSessionOptions none = no_options();
+    ViewSource* source = view_source_open(moved, &none, &error);
+    if (source == NULL) fail_msg("%s", error.message);
+    assert_string_equal(view_source_changes(source), "");
+    int triangles = view_source_model(source)->part[0].cad->triangles;
+    view_source_close(source);
+    // another ring
+    snprintf(command, sizeof command, "cp '%s/model/parts/rod.step' '%s/model/parts/ring.step'",
+             folder, folder);
+    assert_int_equal(system(command), 0);
+    source = view_source_open(moved, &none, &error);
+    assert_non_null(source);
+    assert_string_equal(view_source_changes(source),
+                        "parts/ring.step changed since the run; the result shows it as it was");
+    assert_int_equal(view_source_model(source)->part[0].cad->triangles, triangles);
+    view_source_close(source);
+    char picture[300];
+    o = LASH("view", moved, "--curves", scratch_file("carry.csv", picture, sizeof picture));
+    assert_int_equal(o.code, 0);
+    assert_non_null(strstr(o.err, "parts/ring.step changed since the run"));
+    outcome_free(&o);
+    // all of it gone
+    snprintf(command, sizeof command, "rm -r '%s'", folder);
+    assert_int_equal(system(command), 0);
+    source = view_source_open(moved, &none, &error);
+    if (source == NULL) fail_msg("%s", error.message);
+    assert_int_equal(view_source_model(source)->part[0].cad->triangles, triangles);
+    view_source_close(source);
+}
+
+// What a result carries is read as strictly as the rest of it.
+static void damaged_files_in_a_result_are_refused(void** state) {
+    (void)state;
+    static const char hash[] = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+    char text[200];
+    AppCarried carried;
+    LashError error = {0};
+    snprintf(text, sizeof text, "%s 5 3 1\na.stp\nabc\n%s 1 999 0\nb\n", hash, hash);
+    assert_true(app_carried_unpack(text, &carried, &error));
+    assert_int_equal(carried.files, 2);
+    assert_string_equal(carried.file[0].name, "a.stp");
+    assert_string_equal(carried.file[0].data, "abc");
+    assert_null(carried.file[1].data);
+    app_carried_free(&carried);
+    text[74] ^= 1; // another content than the hash says
+    assert_true(app_carried_unpack(text, &carried, &error));
+    app_carried_free(&carried);
+    static const char* const bad[] = {"x",
+                                      "%s",
+                                      "%s 5 3 1",
+                                      "%s 5 3 1\na.st\nabc\n",
+                                      "%s 5 4 1\na.stp\nabc\n",
+                                      "%s 5 3 1\na.stp\nabc",
+                                      "%s 999999999 3 1\na.stp\nabc\n",
+                                      "%s 5 -3 1\na.stp\nabc\n"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; ++i) {
+        const char* mark = strstr(bad[i], "%s");
+        snprintf(text, sizeof text, "%s%s", mark != NULL ? hash : "",
+                 mark != NULL ? mark + 2 : bad[i]);
+        error = (LashError){0};
+        if (app_carried_unpack(text, &carried, &error)) fail_msg("%zu is accepted", i);
+        assert_int_equal(error.status, LASH_ERROR_IO);
+    }
 }
 
 static void damaged_and_foreign_results_are_refused(void** state) {
@@ -780,6 +870,8 @@ int main(void) {
         cmocka_unit_test(live_run_that_fails_says_why),
         cmocka_unit_test(seeking_in_a_long_result_is_fast),
         cmocka_unit_test(a_result_finds_the_parts_from_where_it_lies),
+        cmocka_unit_test(a_result_carries_its_parts_and_notices_changes),
+        cmocka_unit_test(damaged_files_in_a_result_are_refused),
         cmocka_unit_test(damaged_and_foreign_results_are_refused),
         cmocka_unit_test(part_without_mesh_is_refused),
         cmocka_unit_test(updates_do_not_wait_for_steps),
