@@ -647,6 +647,7 @@ void view_renderer_draw(ViewRenderer* renderer, const ViewPicture* picture) {
     glViewport(picture->x, picture->y, (int)picture->camera->width, (int)picture->camera->height);
     begin(renderer, picture);
     glClear(GL_DEPTH_BUFFER_BIT);
+    gpu_choose_detail(renderer, picture);
     sort_pieces(renderer, picture);
     draw_faces(renderer, picture, VIEW_SHOWN);
     draw_glyphs(renderer, picture);

@@ -5,11 +5,18 @@
 // faces have an outline. Computed in linear light; the square root stands for the screen's gamma.
 // Where the section plane opens a solid, its inner side is drawn flat: it looks like the cut.
 #include <epoxy/gl.h>
+#include <math.h>
 #include <string.h>
 
+#include "app/viewer/refine.h"
 #include "app/viewer/render_internal.h"
 #include "core/arena.h"
 #include "core/math3.h"
+
+enum {
+    MOST_TRIANGLES = 400000, // of a refined piece
+    MOST_LEVEL = 5           // a thousandth of the first deviation
+};
 
 static const char solid_vertex[] =
     "#version 330 core\n"
@@ -200,45 +207,117 @@ static void upload_solid(GpuMesh* mesh, const SolidVertex* vertex, int vertices,
     glBindVertexArray(0);
 }
 
-static void upload_lines(GpuMesh* mesh, const LashShape* shape) {
-    mesh->line_count = 2 * shape->lines;
-    if (shape->lines == 0) return;
+static void free_buffers(GpuMesh* mesh) {
+    unsigned arrays[] = {mesh->vao, mesh->line_vao};
+    unsigned buffers[] = {mesh->vertices, mesh->indices, mesh->line_vertices, mesh->line_indices};
+    glDeleteVertexArrays(2, arrays);
+    glDeleteBuffers(4, buffers);
+    mesh->line_vao = mesh->line_vertices = mesh->line_indices = 0;
+}
+
+static void upload_lines(GpuMesh* mesh, const ViewMesh* lines) {
+    mesh->line_count = 2 * lines->lines;
+    if (lines->lines == 0) return;
     glGenVertexArrays(1, &mesh->line_vao);
     glGenBuffers(1, &mesh->line_vertices);
     glGenBuffers(1, &mesh->line_indices);
     glBindVertexArray(mesh->line_vao);
     glBindBuffer(GL_ARRAY_BUFFER, mesh->line_vertices);
-    glBufferData(GL_ARRAY_BUFFER, (GLsizeiptr)((size_t)shape->line_points * 3 * sizeof(float)),
-                 shape->line_point, GL_STATIC_DRAW);
+    glBufferData(GL_ARRAY_BUFFER, (GLsizeiptr)((size_t)lines->line_points * 3 * sizeof(float)),
+                 lines->line_point, GL_STATIC_DRAW);
     glBindBuffer(GL_ELEMENT_ARRAY_BUFFER, mesh->line_indices);
     glBufferData(GL_ELEMENT_ARRAY_BUFFER, (GLsizeiptr)((size_t)mesh->line_count * sizeof(int)),
-                 shape->line, GL_STATIC_DRAW);
+                 lines->line, GL_STATIC_DRAW);
     glVertexAttribPointer(0, 3, GL_FLOAT, GL_FALSE, 3 * sizeof(float), NULL);
     glEnableVertexAttribArray(0);
     glBindVertexArray(0);
 }
 
-GpuMesh gpu_mesh_create(const LashShape* shape) {
-    GpuMesh mesh = {0};
-    size_t count = (size_t)shape->mesh_vertices;
+static void upload_mesh(GpuMesh* mesh, const ViewMesh* source) {
+    size_t count = (size_t)source->vertices;
     SolidVertex* vertex = lash_alloc(count * sizeof *vertex);
     for (size_t i = 0; i < count; ++i) {
-        memcpy(vertex[i].point, shape->mesh_point + 3 * i, 3 * sizeof(float));
-        memcpy(vertex[i].normal, shape->mesh_normal + 3 * i, 3 * sizeof(float));
+        memcpy(vertex[i].point, source->point + 3 * i, 3 * sizeof(float));
+        memcpy(vertex[i].normal, source->normal + 3 * i, 3 * sizeof(float));
     }
-    for (size_t i = 0; i < (size_t)shape->triangles; ++i) { // vertices are shared in a face only
+    for (size_t i = 0; i < (size_t)source->triangles; ++i) { // vertices are shared in a face only
         for (size_t k = 0; k < 3; ++k)
-            vertex[shape->triangle[3 * i + k]].face = (uint32_t)shape->triangle_face[i];
+            vertex[source->triangle[3 * i + k]].face = (uint32_t)source->face[i];
     }
-    upload_solid(&mesh, vertex, shape->mesh_vertices, shape->triangle, 3 * shape->triangles);
-    upload_lines(&mesh, shape);
-    mesh.closed = true;
+    upload_solid(mesh, vertex, source->vertices, source->triangle, 3 * source->triangles);
+    upload_lines(mesh, source);
+    lash_free(vertex);
+}
+
+static void enclose(GpuMesh* mesh, const LashShape* shape) {
+    LashBox all = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
+    for (int i = 0; i < shape->parts; ++i) {
+        LashBox box = shape->part[i].box;
+        if (shape->part[i].assembly) continue;
+        all.low = vec3(fmin(all.low.x, box.low.x), fmin(all.low.y, box.low.y),
+                       fmin(all.low.z, box.low.z));
+        all.high = vec3(fmax(all.high.x, box.high.x), fmax(all.high.y, box.high.y),
+                        fmax(all.high.z, box.high.z));
+    }
+    mesh->center = vec3_scale(0.5, vec3_add(all.low, all.high));
+    mesh->radius = 0.5 * vec3_distance(all.low, all.high);
+}
+
+GpuMesh gpu_mesh_create(const LashShape* shape) {
+    GpuMesh mesh = {.closed = true, .deviation = view_mesh_deviation(shape)};
+    ViewMesh own = {.point = shape->mesh_point,
+                    .normal = shape->mesh_normal,
+                    .triangle = shape->triangle,
+                    .face = shape->triangle_face,
+                    .line_point = shape->line_point,
+                    .line = shape->line,
+                    .vertices = shape->mesh_vertices,
+                    .triangles = shape->triangles,
+                    .line_points = shape->line_points,
+                    .lines = shape->lines};
+    upload_mesh(&mesh, &own);
+    enclose(&mesh, shape);
     for (int i = 0; i < shape->parts; ++i) {
         const LashShapePart* part = &shape->part[i];
         mesh.closed = mesh.closed && (part->assembly || (part->closed && !part->inward));
     }
-    lash_free(vertex);
     return mesh;
+}
+
+void gpu_mesh_refine(GpuMesh* mesh, const LashShape* shape, int level) {
+    ViewMesh fine = view_mesh_refine(shape, mesh->deviation * pow(0.25, level), MOST_TRIANGLES);
+    free_buffers(mesh);
+    upload_mesh(mesh, &fine);
+    mesh->level = level;
+    view_mesh_free(&fine);
+}
+
+// ---- detail -------------------------------------------------------------------------------------
+
+// Length of a pixel where the piece is nearest to the eye [m]; INFINITY: it is behind the eye.
+static double nearest_pixel(const ViewPicture* picture, const GpuMesh* mesh, Pose place) {
+    const ViewCamera* camera = picture->camera;
+    Vec3 center = pose_point(place, mesh->center), eye = view_camera_eye(camera), right, up, back;
+    view_camera_axes(camera, &right, &up, &back);
+    double depth = vec3_dot(vec3_sub(eye, center), back); // along the line of sight
+    if (depth + mesh->radius <= camera->near) return INFINITY;
+    // what is much nearer than the target is not looked at
+    double nearest = fmax(depth - mesh->radius, 0.3 * camera->distance);
+    return view_camera_scale(camera, vec3_add_scaled(eye, -nearest, back));
+}
+
+void gpu_choose_detail(ViewRenderer* renderer, const ViewPicture* picture) {
+    const double seen = 0.4; // pixels that a chord may be off: more is seen as a corner
+    for (int i = 0; i < renderer->pieces; ++i) {
+        GpuMesh* mesh = &renderer->piece[i];
+        if (!(mesh->deviation > 0)) continue;
+        Pose place = view_world_piece(picture->scene, picture->frame, i);
+        double allowed = seen * nearest_pixel(picture, mesh, place);
+        int level = 0;
+        while (level < MOST_LEVEL && mesh->deviation * pow(0.25, level) > allowed) ++level;
+        if (level > mesh->level || level + 1 < mesh->level)
+            gpu_mesh_refine(mesh, picture->scene->piece[i].shape, level);
+    }
 }
 
 // Radius 1 at z = 0, tip at z = 1; with a bottom.
@@ -265,9 +344,6 @@ GpuMesh gpu_cone_create(void) {
 }
 
 void gpu_mesh_destroy(GpuMesh* mesh) {
-    unsigned arrays[] = {mesh->vao, mesh->line_vao};
-    unsigned buffers[] = {mesh->vertices, mesh->indices, mesh->line_vertices, mesh->line_indices};
-    glDeleteVertexArrays(2, arrays);
-    glDeleteBuffers(4, buffers);
+    free_buffers(mesh);
     *mesh = (GpuMesh){0};
 }

@@ -10,6 +10,10 @@ typedef struct GpuMesh {
     unsigned line_vao, line_vertices, line_indices;
     int index_count, line_count; // numbers of indices
     bool closed;                 // a solid: its inner side is never seen
+    Vec3 center;                 // of a ball around it [m]
+    double radius;               // ... [m]
+    double deviation;            // of the shape's own chords from its round faces [m]
+    int level;                   // how often they were divided by four in length, at least
 } GpuMesh;
 
 typedef enum GpuProgram { GPU_SOLID, GPU_LINE, GPU_BACKGROUND, GPU_ID, GPU_PROGRAMS } GpuProgram;
@@ -49,6 +53,10 @@ struct ViewRenderer {
 
 bool gpu_programs_create(ViewRenderer* renderer, LashError* error);
 GpuMesh gpu_mesh_create(const LashShape* shape);
+// Uploads the mesh again, chords of round faces within deviation / 4^level.
+void gpu_mesh_refine(GpuMesh* mesh, const LashShape* shape, int level);
+// Refines pieces that are near, coarsens those that are far again.
+void gpu_choose_detail(ViewRenderer* renderer, const ViewPicture* picture);
 GpuMesh gpu_cone_create(void);
 void gpu_mesh_destroy(GpuMesh* mesh);
 

@@ -1,6 +1,7 @@
 // Pictures drawn without a display: against references, picking against rays, options, errors,
 // memory.
 #include "app/viewer/picture.h"
+#include "app/viewer/refine.h"
 #include "app/viewer/studio.h"
 #include "core/arena.h"
 #include "core/math3.h"
@@ -290,6 +291,90 @@ static long resident_pages(void) {
 }
 
 // 60 000 frames with LASH_LONG_TESTS, else 200.
+typedef struct Side { // of a triangle, from its lesser end to its greater one
+    float end[6];
+    int way; // 1, or -1 when the triangle runs against it
+} Side;
+
+static int compare_sides(const void* a, const void* b) {
+    return memcmp(((const Side*)a)->end, ((const Side*)b)->end, sizeof((const Side*)a)->end);
+}
+
+// Sides that no other triangle has the other way round: holes and cracks.
+static int open_sides(const ViewMesh* mesh) {
+    int count = 3 * mesh->triangles, open = 0;
+    Side* side = lash_alloc((size_t)count * sizeof *side);
+    for (int i = 0; i < count; ++i) {
+        const float* a = mesh->point + 3 * mesh->triangle[i];
+        const float* b = mesh->point + 3 * mesh->triangle[i % 3 == 2 ? i - 2 : i + 1];
+        bool turned = memcmp(a, b, 3 * sizeof *a) > 0;
+        memcpy(side[i].end, turned ? b : a, 3 * sizeof *a);
+        memcpy(side[i].end + 3, turned ? a : b, 3 * sizeof *a);
+        for (int k = 0; k < 6; ++k) side[i].end[k] += 0.0f; // -0 is 0
+        side[i].way = turned ? -1 : 1;
+    }
+    qsort(side, (size_t)count, sizeof *side, compare_sides);
+    for (int i = 0, sum = 0; i < count; ++i) {
+        sum += side[i].way;
+        if (i + 1 < count && compare_sides(&side[i], &side[i + 1]) == 0) continue;
+        bool point = memcmp(side[i].end, side[i].end + 3, 3 * sizeof(float)) == 0;
+        open += sum != 0 && !point;
+        sum = 0;
+    }
+    lash_free(side);
+    return open;
+}
+
+static double mesh_volume(const ViewMesh* mesh) { // [m^3] sum of tetrahedra with the origin
+    double volume = 0;
+    for (int i = 0; i < mesh->triangles; ++i) {
+        Vec3 p[3];
+        for (int k = 0; k < 3; ++k) {
+            const float* at = mesh->point + 3 * mesh->triangle[3 * i + k];
+            p[k] = vec3((double)at[0], (double)at[1], (double)at[2]);
+        }
+        volume += vec3_dot(p[0], vec3_cross(p[1], p[2])) / 6;
+    }
+    return volume;
+}
+
+// Meshes are made finer without opening cracks, and approach the solid: its volume.
+static void round_faces_are_round_when_near(void** state) {
+    (void)state;
+    static const char* const files[] = {"slider_crank/parts/crank.step",
+                                        "slider_crank/parts/rod_fitted.step",
+                                        "circuit_breaker/parts/hook.step"};
+    for (int i = 0; i < 5; ++i) {
+        char path[400];
+        LashError error = {0};
+        LashShape* shape;
+        if (i == 3)
+            shape = lash_shape_ring(0.01, 0.02, 0.03);
+        else if (i == 4)
+            shape = lash_shape_capsule(0.01, 0.02);
+        else
+            shape = lash_shape_load(model_path(files[i], path, sizeof path), NULL, &error);
+        if (shape == NULL) fail_msg("%s", error.message);
+        double exact = 0, first = view_mesh_deviation(shape);
+        for (int k = 0; k < shape->parts; ++k) exact += shape->part[k].volume;
+        ViewMesh mesh = view_mesh_refine(shape, INFINITY, 1 << 20);
+        double off = fabs(mesh_volume(&mesh) / exact - 1);
+        int open = open_sides(&mesh), lines = mesh.lines, triangles = mesh.triangles;
+        assert_int_equal(triangles, shape->triangles);
+        view_mesh_free(&mesh);
+        mesh = view_mesh_refine(shape, first / 256, 1 << 20);
+        double better = fabs(mesh_volume(&mesh) / exact - 1);
+        print_message("%d: chords off by %.3g um, volume by %.2g, then %.2g; %d triangles, %d\n", i,
+                      1e6 * first, off, better, triangles, mesh.triangles);
+        assert_true(first > 0 && better < off / 50 + 1e-6);
+        assert_int_equal(open, 0);
+        assert_int_equal(open_sides(&mesh), 0); // no crack
+        assert_true(mesh.lines > lines && mesh.triangles > triangles);
+        view_mesh_free(&mesh);
+        lash_shape_destroy(shape);
+    }
+}
+
 static void memory_stays_the_same_while_frames_are_drawn(void** state) {
     (void)state;
     ViewSource* source = open_model("papers/slider_crank_play.json", 0.02);
@@ -455,11 +540,13 @@ int main(void) {
         cmocka_unit_test(what_is_shown_changes_the_picture),
         cmocka_unit_test(picking_returns_the_face_a_ray_hits),
         cmocka_unit_test(picking_sees_through_hidden_parts_and_the_section),
+        cmocka_unit_test(round_faces_are_round_when_near),
         cmocka_unit_test(memory_stays_the_same_while_frames_are_drawn),
         cmocka_unit_test(command_writes_a_picture_without_display),
         cmocka_unit_test(command_writes_a_series_and_a_video),
         cmocka_unit_test(bench_reports_pictures_and_seeking),
         cmocka_unit_test(command_refuses_with_a_sentence),
     };
+    cmocka_set_test_filter(getenv("LASH_TEST")); // one of them
     return cmocka_run_group_tests(tests, NULL, remove_scratch);
 }
