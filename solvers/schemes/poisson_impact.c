@@ -186,18 +186,19 @@ static void solve_rows(Step* step, int n, int* row) {
     }
 }
 
-// U_N = 0 in contacts that pushed, where the legs leave O(h^2) as in joints, and in several whose
+// U_N = 0 in contacts that pushed, U = 0 in those that stuck, where the legs leave O(h^2) as in joints, and in several whose
 // accumulations end: a hit of one alone would open the others again. The least change of v that does it, in
 // the metric M: it takes energy, never gives.
 static void close_contacts(LashSim* sim, Step* step, Leg* leg, const uint8_t* kind) {
-    enum { MOST = 64 }; // others end with their next hit
+    enum { MOST = 96 }; // others end with their next hit
     int row[MOST], n = 0;
     bool pushed = false;
-    for (int c = 0; c < step->nc && n < MOST; ++c) {
+    for (int c = 0; c < step->nc; ++c) {
         int i = step->contact[c];
         if (kind[i] == IMPACT_REBOUNDS) continue;
-        pushed = pushed || kind[i] == IMPACT_PUSHED;
-        row[n++] = step->first[c];
+        pushed = pushed || kind[i] != IMPACT_PLASTIC;
+        int rows = kind[i] == IMPACT_STUCK ? step->list->item[i].rows : 1;
+        for (int r = 0; r < rows && n < MOST; ++r) row[n++] = step->first[c] + r;
     }
     if (!pushed && n < 2) return;
     pose_contacts(sim, step, leg);

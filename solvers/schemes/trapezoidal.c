@@ -23,9 +23,8 @@
 //     the root of the smallest of them over the length of the leg; in space a slide is held in its direction
 //     at the start. A change before the leg began is taken as it is: the error of v is O(h^2).
 //
-// Rows on the mean velocity leave speeds that alternate in what is closed. An impulse on the closed joints and contacts
-// ends it where it grows, where it is all that moves, and where contacts of different speeds part (alternates,
-// parts_turning).
+// Rows on the mean velocity leave speeds that alternate in what is closed. Where they grow or turn a part to and fro an
+// impulse on the closed joints and contacts ends them (alternates).
 //
 // Second order, impact times O(h^2); in linear systems the trapezoidal rule, energy kept to rounding.
 // Not damping: stiff modes that are not resolved flip their sign every step.
@@ -427,7 +426,7 @@ static int first_hit(const Step* step, const Whole* whole, double* at) {
         double level = fmin(0, leg->g[n]);
         double tie = whole->hits[i].count > 0 ? 0 : whole->tie; // else low bounces sink by one each
         if (step->active[i] || !(leg->g_end[n] < level - tie)) continue;
-        double s = 0;
+        double s = 0.5; // it had no place there
         if (leg->g[n] < INFINITY)
             s = cubic_root(leg->g[n], leg->h * leg->U[n], leg->g_end[n], leg->h * leg->U_end[n],
                            level);
@@ -491,14 +490,15 @@ static bool end_of_range(LashSim* sim, Step* step, Whole* whole, int n, double s
     return !isnan(gap_at(sim, step, leg, left, s, n, level));
 }
 
-// Shortens the leg until the gap of contact j is `level`: secants from the guess s, kept in brackets.
+// Shortens the leg until the gap of contact j is `level`: secants from the guess s, kept in brackets. A contact that had no
+// place at the start, over an edge say, is hit where it gets one, or later.
 static bool shorten(LashSim* sim, Step* step, Whole* whole, int j, double s) {
     enum { MOST = 40 };
     static const double SHORTEST = 1e-12; // of the step
     Leg* leg = &whole->leg;
     int n = step->list->item[j].row;
     double level = fmin(0, leg->g[n]), left = leg->h, low = 0, high = 1;
-    double last = 1, f_last = leg->g_end[n] - level;
+    double last = 1, f = leg->g_end[n] - level, f_last = f;
     if (leg->g[n] - level <= whole->tie && s < 1e-9) { // it is there already
         leg->h = 0;
         return true;
@@ -508,7 +508,7 @@ static bool shorten(LashSim* sim, Step* step, Whole* whole, int j, double s) {
             leg->h = 0;
             return true;
         }
-        double f = gap_at(sim, step, leg, left, s, n, level);
+        f = gap_at(sim, step, leg, left, s, n, level);
         if (isnan(f)) return false;
         if (fabs(f) <= SHARP * whole->tie) break;
         if (f > 0)
@@ -520,7 +520,8 @@ static bool shorten(LashSim* sim, Step* step, Whole* whole, int j, double s) {
         f_last = f;
         s = next > low && next < high ? next : 0.5 * (low + high);
     }
-    return end_of_range(sim, step, whole, n, s, high);
+    if (f == INFINITY) return !isnan(gap_at(sim, step, leg, left, high, n, level));
+    return end_of_range(sim, step, whole, n, leg->h / left, high);
 }
 
 // Contact j is hit at about the share s of the leg: the leg ends there, (b) does the rest.
@@ -644,38 +645,72 @@ static bool choose_set(Step* step, const Whole* whole) {
 // The speeds that rows leave in what they close, and what the leg added to them.
 typedef struct Alternation {
     double size, added;
+    double most, least;             // speeds, with their signs
+    double most_added, least_added; // of the same sign in all legs
 } Alternation;
 
 static void note_row(const Leg* leg, int r, Alternation* found) {
-    found->size = fmax(found->size, fabs(leg->U_end[r]));
-    found->added = fmax(found->added, fabs(leg->U_end[r] + leg->U[r]));
+    double speed = leg->U_end[r], added = leg->U_end[r] + leg->U[r];
+    found->size = fmax(found->size, fabs(speed));
+    found->added = fmax(found->added, fabs(added));
+    found->most = fmax(found->most, speed);
+    found->least = fmin(found->least, speed);
+    found->most_added = fmax(found->most_added, added);
+    found->least_added = fmin(found->least_added, added);
+}
+
+typedef struct Alternations {
+    Alternation joints, contacts, stuck; // stuck: tangential speeds of contacts that stick
+} Alternations;
+
+// Of the solved leg, and how its contacts take part in an impulse that ends them.
+static Alternations note_closed(const LashSim* sim, const Step* step, Whole* whole) {
+    const Alternation none = {0, 0, -INFINITY, INFINITY, -INFINITY, INFINITY};
+    Alternations found = {none, none, none};
+    const Leg* leg = &whole->leg;
+    for (int r = 0; r < step->list->bilateral_rows; ++r) note_row(leg, r, &found.joints);
+    for (int i = step->list->bilateral; i < step->list->count; ++i) {
+        const LashInteraction* item = &step->list->item[i];
+        bool pushed = step->active[i] && whole->keep[i] && leg->P[item->row] > 0;
+        whole->impact[i] = pushed ? IMPACT_PUSHED : IMPACT_REBOUNDS;
+        if (!pushed) continue;
+        note_row(leg, item->row, &found.contacts);
+        bool sticks = item->mu > 0 && leg_status(step, leg, i) == STATUS_STICKS;
+        if (!sticks || !sim->option[EVENTS]) continue;
+        whole->impact[i] = IMPACT_STUCK;
+        for (int r = 1; r < item->rows; ++r) note_row(leg, item->row + r, &found.stuck);
+    }
+    return found;
+}
+
+// Has it outgrown the most that a leg has added so far?
+static bool outgrown(const Alternation* found, double* most) {
+    static const double OUTGROWN = 10; // times; test_app_benchmarks, test_solvers_trapezoidal
+    *most = fmax(*most, found->added);
+    return found->size > OUTGROWN * *most;
 }
 
 // Rows on the mean velocity leave joints and closed contacts with speeds whose sign alternates, U_{k+1} = -U_k + O(h^2).
-// Where the motion feeds it the alternation grows, whatever the step is: by e in 5 ms on the ideal slider-crank. Has it
-// outgrown the most that a leg has added so far (history: joints, contacts)? Or is it what closing the last gap left, and
-// nothing moves any more?
+// Where the motion feeds it the alternation grows, whatever the step is: by e in 5 ms on the ideal slider-crank. It ends
+//  - where it has outgrown what legs add (history: joints, contacts),
+//  - where it is what closing the last gap left, and nothing else moves,
+//  - where contacts of different speeds are closed, and not because the leg made them so: their part would turn to and
+//    fro, take off turning, and what left flat would not land flat,
+//  - where a contact sticks, likewise: its slide did not end at a located time.
 static bool alternates(const LashSim* sim, const Step* step, Whole* whole) {
-    static const double OUTGROWN = 10;  // times; test_app_benchmarks, test_solvers_trapezoidal
     static const double NOTHING = 1e-3; // of the tolerance
-    const Leg* leg = &whole->leg;
-    if (sim->option[STABILIZE] == 0 || leg->rows != LEG_ROWS_MEAN) return false;
-    Alternation found[2] = {{0}};
-    for (int r = 0; r < step->list->bilateral_rows; ++r) note_row(leg, r, &found[0]);
-    for (int i = step->list->bilateral; i < step->list->count; ++i) {
-        int n = step->list->item[i].row;
-        bool pushed = step->active[i] && whole->keep[i] && leg->P[n] > 0;
-        whole->impact[i] = pushed ? IMPACT_PUSHED : IMPACT_REBOUNDS;
-        if (pushed) note_row(leg, n, &found[1]);
-    }
-    double nothing = NOTHING * whole->at_rest, size = found[1].size;
-    bool ends = found[1].added <= nothing && size > nothing && size <= whole->at_rest;
-    for (int k = 0; k < 2; ++k) {
-        double* most = &sim->now.history[k];
-        *most = fmax(*most, found[k].added);
-        ends = ends || found[k].size > OUTGROWN * *most;
-    }
-    return ends;
+    static const double TURNS =
+        3; // times; pendulum_in_ring: its pin's ends gain a seventh per step
+    if (sim->option[STABILIZE] == 0 || whole->leg.rows != LEG_ROWS_MEAN) return false;
+    Alternations found = note_closed(sim, step, whole);
+    const Alternation *c = &found.contacts, *stuck = &found.stuck;
+    bool joints = outgrown(&found.joints, &sim->now.history[0]);
+    bool contacts = outgrown(c, &sim->now.history[1]);
+    double rest = whole->at_rest, nothing = NOTHING * rest, turn = c->most - c->least;
+    bool left = c->added <= nothing && c->size > nothing && c->size <= rest;
+    bool turns = turn > rest && turn > TURNS * (c->most_added - c->least_added);
+    bool slides = stuck->size > rest && stuck->size > TURNS * stuck->added;
+    return joints || contacts || left || turns || slides;
 }
 
 // The velocity of what is closed becomes that of rows on the end velocity, by an impulse.
@@ -686,26 +721,6 @@ static bool end_alternation(LashSim* sim, Step* step, Whole* whole) {
     for (int i = 0; i < sim->system->nv; ++i) leg->mean[i] = 0.5 * (leg->mean[i] + leg->v[i]);
     book_impulses(sim, step, leg, leg->mean);
     return true;
-}
-
-// Does one of several contacts that pushed part in the solved leg, while the alternation gives them different speeds? They
-// would take off one by one: a part that leaves flat would turn, and not land flat. One speed of all is an error of v
-// of O(h^2), as in any leg.
-static bool parts_turning(const LashSim* sim, const Step* step, Whole* whole) {
-    const Leg* leg = &whole->leg;
-    bool parts = false;
-    double most = -INFINITY, least = INFINITY;
-    if (sim->option[STABILIZE] == 0 || leg->rows != LEG_ROWS_MEAN) return false;
-    for (int i = step->list->bilateral; i < step->list->count; ++i) {
-        int n = step->list->item[i].row;
-        bool pushed = step->active[i] && whole->keep[i] && whole->before[i];
-        whole->impact[i] = pushed ? IMPACT_PUSHED : IMPACT_REBOUNDS;
-        if (!pushed) continue;
-        parts = parts || !(leg->P[n] > 0);
-        most = fmax(most, leg->U[n]);
-        least = fmin(least, leg->U[n]);
-    }
-    return parts && most - least > whole->at_rest;
 }
 
 // The next leg, or an impact. False: no solution.
@@ -723,7 +738,6 @@ static bool go_on(LashSim* sim, Step* step, Whole* whole) {
         choose_set(step, whole);
         if (!leg_solve(sim, step, leg)) return false;
     }
-    if (parts_turning(sim, step, whole)) return end_alternation(sim, step, whole);
     if (first >= 0) return end_at_hit(sim, step, whole, first, at);
     for (int i = step->list->bilateral; i < step->list->count; ++i) {
         Status now = step->active[i] ? leg_status(step, leg, i) : STATUS_OPEN;

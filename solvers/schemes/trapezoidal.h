@@ -56,6 +56,7 @@ void leg_advance(const LashSim* sim, const Step* step, Leg* leg);
 typedef enum ImpactKind {
     IMPACT_REBOUNDS, // with its e
     IMPACT_PUSHED,   // it pushed before: its U_N was zero but for the error of the leg
+    IMPACT_STUCK,    // and stuck: its U_T was, too
     IMPACT_PLASTIC   // e = 0: its bounces end here
 } ImpactKind;
 
@@ -64,7 +65,7 @@ bool leg_solve_friction(LashSim* sim, Step* step, const Leg* leg);
 
 // The impact of the set step->active at (t, q), by Poisson's law or Newton's: v, U, and the impulses in leg->P.
 // kind (count).
-// U = 0 in the joints and U_N = 0 in the contacts that pushed, by impulses of theirs.
+// U = 0 in the joints, U_N = 0 in the contacts that pushed and U_T = 0 in those that stuck, by impulses of theirs.
 bool impact_of_closed(LashSim* sim, Step* step, Leg* leg, const uint8_t* kind);
 bool impact_solve(LashSim* sim, Step* step, Leg* leg, int law, const uint8_t* kind);
 
