@@ -372,7 +372,11 @@ static void restore_run(void* context) {
     lash_sim_restore(run->session.sim, saving->from, saving->size, &run->error);
 }
 
+// A new run takes the place of the old one at the end: without memory for it the old one stays.
 int lash_run_restore(LashRun* run, const void* memory, size_t size) {
     Saving saving = {.run = run, .from = memory, .size = size};
-    return check(run) != 0 ? check(run) : guarded(run, restore_run, &saving);
+    if (check(run) != 0) return check(run);
+    run->error = (LashError){0};
+    lash_guard(LASH_GUARD_ALL, restore_run, &saving, &run->error);
+    return (int)run->error.status;
 }

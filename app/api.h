@@ -77,9 +77,10 @@ int lash_run_reaction(LashRun* run, int joint, double force[3], double moment[3]
 // q and v as they are; sizes "coordinates" and "velocities"; either may be NULL.
 int lash_run_state(const LashRun* run, double* q, double* v);
 
-// The state as bytes: returns how many they are; written when size is enough (memory NULL: only
-// asked). Restored in this run or in another one of the same model and settings, in this process or
-// another: both go on with the same bits.
+// All that a run remembers as bytes: returns how many they are; written when size is enough (memory
+// NULL: only asked). Saving changes nothing. Restored in this run or in another one of the same model
+// and settings, in this process or another one of the same build, it goes on with the bits of the run
+// that was saved, and of one that never was.
 size_t lash_run_save(LashRun* run, void* memory, size_t size);
 int lash_run_restore(LashRun* run, const void* memory, size_t size);
 

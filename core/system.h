@@ -15,6 +15,7 @@
 #ifndef LASH_CORE_SYSTEM_H
 #define LASH_CORE_SYSTEM_H
 
+#include "core/archive.h"
 #include "core/types.h"
 
 #ifdef __cplusplus
@@ -120,11 +121,9 @@ struct LashSystem {
 
     void (*set_input)(LashSystemWork* work, int input, const LashInput* signal); // NULL: no inputs
 
-    // What a run remembers of the system beyond q and v, as numbers: turn counters, inputs. NULL:
-    // nothing.
-    int work_numbers;
-    void (*work_save)(const LashSystem* system, const LashSystemWork* work, double* numbers);
-    void (*work_load)(const LashSystem* system, LashSystemWork* work, const double* numbers);
+    // All that a run remembers of the system beyond q and v: turn counters, inputs, bounds and warm
+    // starts of contacts, the list of its last step. NULL: nothing but what can be found again.
+    void (*work_archive)(const LashSystem* system, LashSystemWork* work, LashArchive* archive);
 
     // result = q (+) s d;  d = b (-) a;  y = T(s d) x with T the right Jacobian of the exponential.
     void (*move)(const LashSystem* system, const double* q, double s, const double* d,

@@ -330,6 +330,49 @@ void lash_pair_work_destroy(LashPairWork* work) {
     lash_free(work);
 }
 
+#define PASS(member) lash_archive(archive, &work->member, sizeof work->member)
+#define PASS_ARRAY(member, count) \
+    lash_archive(archive, work->member, (size_t)(count) * sizeof *work->member)
+void lash_pair_work_archive(LashPairWork* work, LashArchive* archive) {
+    const LashPair* pair = work->pair;
+    PASS_ARRAY(expiry, pair->blocks * BLOCK);
+    PASS_ARRAY(block_expiry, pair->blocks);
+    PASS_ARRAY(block_depth, pair->blocks);
+    PASS_ARRAY(near_until, pair->combinations);
+    PASS_ARRAY(warm, pair->warms);
+    PASS_ARRAY(searched, pair->warms);
+    PASS_ARRAY(room, pair->rooms);
+    PASS(all_near_until);
+    PASS(travel);
+    PASS(bound);
+    PASS(pace);
+    PASS(started);
+    PASS(b_a);
+    PASS(rotation);
+    lash_archive_count(archive, &work->founds, pair->max_slots);
+    PASS_ARRAY(found, work->founds);
+    PASS(deep);
+    PASS(beyond);
+    PASS(first);
+    PASS(borders);
+    PASS(shadows);
+    lash_archive_count(archive, &work->listed, pair->combinations);
+    PASS_ARRAY(list, work->listed);
+    lash_archive_count(archive, &work->slots, pair->max_slots);
+    PASS_ARRAY(id, work->slots);
+    PASS(limit);
+    PASS(moved);
+    PASS(flat);
+    PASS(world_a);
+    PASS(world_b);
+    PASS(motion_a);
+    PASS(motion_b);
+    PASS(occt_failed);
+    if (work->occt != NULL) lash_pair_occt_work_archive(work->occt, archive);
+}
+#undef PASS
+#undef PASS_ARRAY
+
 LashPairRoots* lash_pair_roots_create(int slots) {
     LashPairRoots* roots = lash_alloc(sizeof *roots);
     roots->slots = slots;

@@ -28,6 +28,7 @@
 #ifndef LASH_GEOMETRY_PAIRS_H
 #define LASH_GEOMETRY_PAIRS_H
 
+#include "core/archive.h"
 #include "geometry/contact_point.h"
 #include "geometry/shape.h"
 
@@ -79,6 +80,8 @@ double lash_pair_radius_b(const LashPair* pair);
 LashPairWork* lash_pair_work_create(const LashPair* pair);
 void lash_pair_work_destroy(LashPairWork* work);
 void lash_pair_work_reset(LashPairWork* work); // forgets bounds and warm starts
+// All that it remembers: read back into the work of the same pair, the next calls give the same bits.
+void lash_pair_work_archive(LashPairWork* work, LashArchive* archive);
 
 // All contact points with gap <= activation, ordered by feature pair; returns how many there are
 // (more than capacity: the first capacity are written). Poses are those of the bodies. Ends the

@@ -78,6 +78,11 @@ const LashError* lash_pair_occt_error(const LashPairOcctWork* work) {
     return &work->error;
 }
 
+void lash_pair_occt_work_archive(LashPairOcctWork* work, LashArchive* archive) {
+    lash_archive(archive, &work->normal, sizeof work->normal);
+    lash_archive(archive, &work->has_normal, sizeof work->has_normal);
+}
+
 bool lash_pair_occt_point(const LashPairOcct* pair, LashPairOcctWork* work, Pose world_a,
                           Pose world_b, LashContactPoint* point, LashOcctState* state) {
     LashOcctAnswer answer;

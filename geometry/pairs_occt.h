@@ -17,6 +17,7 @@ void lash_pair_occt_destroy(LashPairOcct* pair);             // NULL is allowed
 LashPairOcctWork* lash_pair_occt_work_create(void);
 void lash_pair_occt_work_destroy(LashPairOcctWork* work); // NULL is allowed; ends the helper
 void lash_pair_occt_work_reset(LashPairOcctWork* work);
+void lash_pair_occt_work_archive(LashPairOcctWork* work, LashArchive* archive); // the last normal
 
 typedef enum LashOcctState {
     LASH_OCCT_APART,  // point is complete

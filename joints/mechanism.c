@@ -234,15 +234,19 @@ static void evaluate_contacts(const LashMechanism* mech, Evaluated* at, LashLeve
     }
 }
 
+static void place_views(const LashMechanism* mech, Evaluated* at) {
+    for (int k = 0; k < mech->views; ++k) {
+        const int *side = mech->view[k], a = side[0];
+        contact_view(a > 0 ? &at->body[a] : NULL, &at->body[side[1]], &at->view[k]);
+    }
+}
+
 static void place_contacts(const LashMechanism* mech, const BodyState* body, const double* q,
                            Evaluated* at) {
     at->filled = true;
     memcpy(at->q, q, (size_t)mech->system.nq * sizeof *q);
     memcpy(at->body, body, (size_t)mech->bodies * sizeof *body);
-    for (int k = 0; k < mech->views; ++k) {
-        const int *side = mech->view[k], a = side[0];
-        contact_view(a > 0 ? &at->body[a] : NULL, &at->body[side[1]], &at->view[k]);
-    }
+    place_views(mech, at);
 }
 
 static bool evaluate(const LashSystem* system, LashSystemWork* work, double t, const double* q,
@@ -396,27 +400,30 @@ static void set_input(LashSystemWork* work, int input, const LashInput* signal) 
     work->input[input] = *signal;
 }
 
-// Turn counters, then the four numbers of every input.
-static int work_numbers(const LashMechanism* mech) {
-    return LASH_MAX_COORDINATES * mech->joints + 4 * mech->system.inputs;
+// Bodies and contacts between simple features as the last two evaluations found them.
+static void archive_evaluated(const LashMechanism* mech, Evaluated* at, LashArchive* archive) {
+    lash_archive(archive, &at->filled, sizeof at->filled);
+    lash_archive(archive, at->q, (size_t)mech->system.nq * sizeof *at->q);
+    lash_archive(archive, at->body, (size_t)mech->bodies * sizeof *at->body);
+    lash_archive(archive, at->state, (size_t)mech->contacts * sizeof *at->state);
+    lash_archive(archive, at->known, (size_t)mech->contacts * sizeof *at->known);
+    if (lash_archive_reads(archive) && at->filled) place_views(mech, at);
 }
 
-static void work_save(const LashSystem* system, const LashSystemWork* work, double* numbers) {
+static void work_archive(const LashSystem* system, LashSystemWork* work, LashArchive* archive) {
     const LashMechanism* mech = of(system);
-    for (int i = 0; i < LASH_MAX_COORDINATES * mech->joints; ++i) *numbers++ = work->turned[i];
-    for (int i = 0; i < system->inputs; ++i) {
-        *numbers++ = work->input[i].t0;
-        *numbers++ = work->input[i].t1;
-        *numbers++ = work->input[i].from;
-        *numbers++ = work->input[i].to;
-    }
-}
-
-static void work_load(const LashSystem* system, LashSystemWork* work, const double* numbers) {
-    const LashMechanism* mech = of(system);
-    for (int i = 0; i < LASH_MAX_COORDINATES * mech->joints; ++i) work->turned[i] = *numbers++;
-    for (int i = 0; i < system->inputs; ++i, numbers += 4)
-        work->input[i] = (LashInput){numbers[0], numbers[1], numbers[2], numbers[3]};
+    enum { MOST = 1 << 28 };
+    size_t coordinates = (size_t)(LASH_MAX_COORDINATES * mech->joints);
+    lash_archive(archive, work->turned, coordinates * sizeof *work->turned);
+    lash_archive(archive, work->input, (size_t)system->inputs * sizeof *work->input);
+    for (int k = 0; k < 2; ++k) archive_evaluated(mech, &work->evaluated[k], archive);
+    lash_archive_count(archive, &work->latest, 1);
+    LashInteractionList* list = &work->list;
+    lash_archive_count(archive, &list->count, MOST);
+    lash_archive_count(archive, &list->rows, MOST);
+    lash_archive_count(archive, &list->G_size, MOST);
+    archive->failed = archive->failed || list->count < mech->interactions;
+    if (!archive->failed) pairs_archive(mech, work, archive);
 }
 
 static void work_destroy(const LashSystem* system, LashSystemWork* work) {
@@ -612,9 +619,7 @@ const LashSystem* lash_mechanism_system(LashMechanism* mech) {
                                 .work_create = work_create,
                                 .set_levers = set_levers,
                                 .set_input = set_input,
-                                .work_numbers = work_numbers(mech),
-                                .work_save = work_save,
-                                .work_load = work_load,
+                                .work_archive = work_archive,
                                 .work_destroy = work_destroy,
                                 .initial_state = initial_state,
                                 .move = move,

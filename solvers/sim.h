@@ -210,12 +210,12 @@ void lash_sim_set_stop(LashSim* sim, LashStop stop);
 LashStepInfo lash_sim_step_n(LashSim* sim, int n, int* done);
 
 // The run as bytes: returns how many there are, and writes them when `bytes` is enough (memory NULL:
-// only asked). Restored in a run of the same system and settings, in this process or another, it
-// goes on with the same bits as the one that was saved: time, positions, velocities, history, warm
-// starts, turn counters, inputs, energies and the events of the last step. Reactions are those of
-// the next step. False, and nothing has changed, for bytes that are damaged or of another model.
-// Pointers borrowed from a run end with restoring it, and with the first step after saving it.
-size_t lash_sim_save(LashSim* sim, void* memory, size_t bytes);
+// only asked). Saving changes nothing. Restored in a run of the same system and settings, in this
+// process or another of the same build, it goes on with the same bits as the run that was saved,
+// and as one that never was: time, positions, velocities, history, warm starts, kept factors, turn
+// counters, inputs, energies, impulses and events of the last step. False, and nothing has changed,
+// for bytes that are damaged or of another model. Pointers borrowed from a run end with restoring it.
+size_t lash_sim_save(const LashSim* sim, void* memory, size_t bytes);
 bool lash_sim_restore(LashSim* sim, const void* memory, size_t bytes, LashError* error);
 
 // One attempt at the nonlinear problem of a step: a set of contacts, linearised in one way.

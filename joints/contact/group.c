@@ -374,17 +374,55 @@ static uint64_t key_of(const NearPair* pair) {
     return owners_key(pair->contact.member[0], pair->contact.member[1]);
 }
 
+static NearPair* new_pair(const LashMechanism* mech, int number, GroupRun* run, uint64_t key) {
+    const Group* group = &mech->group[number];
+    NearPair* pair = lash_alloc(sizeof *pair);
+    pair->contact = make_contact(group, run, number, key);
+    pair->contact.surfaces = mech->pairs + 1 + group->first_surfaces +
+                             pair->contact.member[0] * group->members + pair->contact.member[1];
+    pair_state_start(&pair->state, &pair->contact, FIRST_ROOM);
+    return pair;
+}
+
+static void reserve_pairs(GroupRun* run, int count) {
+    if (count <= run->capacity) return;
+    run->capacity = count + count / 2;
+    run->before = lash_realloc(run->before, (size_t)run->capacity * sizeof *run->before);
+    run->pair = lash_realloc(run->pair, (size_t)run->capacity * sizeof *run->pair);
+}
+
+// Reading: one after another, so that what fails on the way can be freed.
+static void archive_group(const LashMechanism* mech, int number, GroupRun* run,
+                          LashArchive* archive) {
+    int count = run->count, members = mech->group[number].members;
+    lash_archive_count(archive, &count, INT32_MAX / 4);
+    if (lash_archive_reads(archive)) {
+        for (int k = 0; k < run->count; ++k) drop(run->pair[k]);
+        run->count = 0;
+        reserve_pairs(run, count);
+    }
+    for (int k = 0; k < count && !archive->failed; ++k) {
+        uint64_t key = lash_archive_reads(archive) ? 0 : key_of(run->pair[k]);
+        lash_archive(archive, &key, sizeof key);
+        bool known = (key >> 32) < (uint64_t)members && (uint32_t)key < (uint32_t)members;
+        archive->failed = archive->failed || !known;
+        if (archive->failed) return;
+        if (lash_archive_reads(archive)) run->pair[run->count++] = new_pair(mech, number, run, key);
+        pair_state_archive(&run->pair[k]->state, archive);
+    }
+}
+
+void groups_archive(const LashMechanism* mech, PairRun* run, LashArchive* archive) {
+    for (int g = 0; g < mech->groups; ++g) archive_group(mech, g, &run->group[g], archive);
+}
+
 void group_search(const LashMechanism* mech, int number, GroupRun* run, const BodyPromise* body,
                   const double* q) {
     const Group* group = &mech->group[number];
     find_near(group, run, body, q, 0);
-    NearPair** before = run->pair;
     int kept = 0, count = run->count;
-    if (run->found_count > run->capacity) {
-        run->capacity = run->found_count + run->found_count / 2;
-        run->before = lash_realloc(run->before, (size_t)run->capacity * sizeof *run->before);
-        before = lash_realloc(before, (size_t)run->capacity * sizeof *before);
-    }
+    reserve_pairs(run, run->found_count);
+    NearPair** before = run->pair;
     run->pair = run->before;
     run->before = before;
     run->count = run->found_count;
@@ -395,12 +433,7 @@ void group_search(const LashMechanism* mech, int number, GroupRun* run, const Bo
             run->pair[k] = before[kept++];
             continue;
         }
-        NearPair* pair = lash_alloc(sizeof *pair);
-        pair->contact = make_contact(group, run, number, key);
-        pair->contact.surfaces = mech->pairs + 1 + group->first_surfaces +
-                                 pair->contact.member[0] * group->members + pair->contact.member[1];
-        pair_state_start(&pair->state, &pair->contact, FIRST_ROOM);
-        run->pair[k] = pair;
+        run->pair[k] = new_pair(mech, number, run, key);
     }
     for (; kept < count; ++kept) drop(before[kept]);
 }

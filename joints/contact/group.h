@@ -63,6 +63,7 @@ void group_make(LashMechanism* mech, const LashGroupDef* def); // of the contact
 void group_free(Group* group);
 void groups_start(const LashMechanism* mech, PairRun* run);
 void groups_finish(const LashMechanism* mech, PairRun* run);
+void groups_archive(const LashMechanism* mech, PairRun* run, LashArchive* archive);
 void groups_add_sizes(const LashMechanism* mech, PairSizes* sizes);
 // Brings the near pairs up to date: those whose boxes, moved as promised from q, meet.
 void group_search(const LashMechanism* mech, int number, GroupRun* run, const BodyPromise* body,

@@ -261,6 +261,14 @@ static LashMotion motion_of(const BodyPromise* body, const PairContact* pair, co
     return motion;
 }
 
+static void make_live(PairRun* run, PairState* state) {
+    if (run->lives == run->live_capacity) {
+        run->live_capacity *= 2;
+        run->live = lash_realloc(run->live, (size_t)run->live_capacity * sizeof(PairState*));
+    }
+    run->live[run->lives++] = state;
+}
+
 // Lists the slots of a pair that could touch in the step.
 static void collect_pair(LashSystemWork* work, PairState* state, const double* q) {
     PairRun* run = &work->pairs;
@@ -285,11 +293,7 @@ static void collect_pair(LashSystemWork* work, PairState* state, const double* q
         start_slots(state, state->slots);
     }
     add_slots(work, state);
-    if (run->lives == run->live_capacity) {
-        run->live_capacity *= 2;
-        run->live = lash_realloc(run->live, (size_t)run->live_capacity * sizeof(PairState*));
-    }
-    run->live[run->lives++] = state;
+    make_live(run, state);
 }
 
 void pairs_collect(const LashMechanism* mech, LashSystemWork* work, const double* q,
@@ -304,6 +308,50 @@ void pairs_collect(const LashMechanism* mech, LashSystemWork* work, const double
         for (int k = 0; k < near->count; ++k) collect_pair(work, &near->pair[k]->state, q);
     }
     work->list.item = run->item;
+}
+
+// ---- saving -------------------------------------------------------------------------------------
+
+void pair_state_archive(PairState* state, LashArchive* archive) {
+    lash_archive_count(archive, &state->first, INT32_MAX);
+    lash_archive_count(archive, &state->slots, MAX_LISTED);
+    lash_archive(archive, &state->beyond, sizeof state->beyond);
+    lash_archive(archive, &state->beyond_before, sizeof state->beyond_before);
+    lash_archive(archive, &state->overflow, sizeof state->overflow);
+    lash_archive(archive, &state->until, sizeof state->until);
+    lash_pair_work_archive(state->work, archive);
+    if (!lash_archive_reads(archive)) return;
+    state->cache[0].filled = state->cache[1].filled = false;
+    if (state->slots > state->room) {
+        finish_slots(state);
+        start_slots(state, state->slots);
+    }
+}
+
+void pairs_archive(const LashMechanism* mech, LashSystemWork* work, LashArchive* archive) {
+    PairRun* run = &work->pairs;
+    if (mech->pairs == 0 && mech->groups == 0) return;
+    size_t fixed = (size_t)mech->interactions;
+    if (lash_archive_reads(archive)) {
+        reserve_items(run, work->list.count);
+        work->list.item = run->item;
+        run->lives = 0;
+    }
+    lash_archive(archive, run->item + fixed,
+                 ((size_t)work->list.count - fixed) * sizeof *run->item);
+    lash_archive(archive, run->body, (size_t)mech->bodies * sizeof *run->body);
+    for (int k = 0; k < mech->pairs; ++k) pair_state_archive(&run->state[k], archive);
+    groups_archive(mech, run, archive);
+    if (!lash_archive_reads(archive)) return;
+    for (int k = 0; k < mech->pairs; ++k) {
+        if (run->state[k].slots > 0) make_live(run, &run->state[k]);
+    }
+    for (int g = 0; g < mech->groups; ++g) {
+        for (int k = 0; k < run->group[g].count; ++k) {
+            PairState* state = &run->group[g].pair[k]->state;
+            if (state->slots > 0) make_live(run, state);
+        }
+    }
 }
 
 // ---- evaluate -----------------------------------------------------------------------------------

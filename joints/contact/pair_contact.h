@@ -90,6 +90,8 @@ PairSizes pair_sizes(const LashMechanism* mech);
 
 void pairs_start(const LashMechanism* mech, LashSystemWork* work);
 void pairs_finish(const LashMechanism* mech, LashSystemWork* work);
+// What a run remembers of them and the list of its last step; places of points are not in it.
+void pairs_archive(const LashMechanism* mech, LashSystemWork* work, LashArchive* archive);
 void pairs_collect(const LashMechanism* mech, LashSystemWork* work, const double* q,
                    const double* v, double h, double factor);
 bool pairs_evaluate(const LashMechanism* mech, LashSystemWork* work, const double* q,
@@ -102,6 +104,7 @@ void pairs_accept(const LashMechanism* mech, LashSystemWork* work);
 // What a run remembers of a pair, with room for so many slots; borrows the contact.
 void pair_state_start(PairState* state, const PairContact* pair, int room);
 void pair_state_finish(PairState* state);
+void pair_state_archive(PairState* state, LashArchive* archive);
 
 static inline Pose pair_body_pose(const double* q, int body) {
     if (body == 0) return pose_identity();

@@ -81,6 +81,26 @@ void lash_joint_solver_free(LashJointSolver* solver) {
     *solver = (LashJointSolver){0};
 }
 
+void lash_joint_solver_archive(LashJointSolver* solver, const LashInteractionList* list,
+                               LashArchive* archive) {
+    size_t m = (size_t)solver->capacity, square = m * m * sizeof(double);
+    bool factored = solver->list != NULL;
+    lash_archive_count(archive, &solver->rows, solver->capacity);
+    lash_archive_count(archive, &solver->rank, solver->capacity);
+    lash_archive(archive, &solver->general, sizeof solver->general);
+    lash_archive(archive, &factored, sizeof factored);
+    if (lash_archive_reads(archive)) solver->list = factored ? list : NULL;
+    if (solver->sparse != NULL) {
+        lash_joint_sparse_archive(solver->sparse, archive);
+        return;
+    }
+    double* matrix[] = {solver->W_inverse, solver->L, solver->W, solver->projector, solver->S};
+    for (size_t i = 0; i < sizeof matrix / sizeof matrix[0]; ++i)
+        lash_archive(archive, matrix[i], square);
+    lash_archive(archive, solver->scale, m * sizeof *solver->scale);
+    lash_archive(archive, solver->pivot, m * sizeof *solver->pivot);
+}
+
 // S(:, column) for one column of G: through A^-1, which couples blocks.
 static void assemble_column(LashJointSolver* solver, const LashInteractionList* list,
                             const double* G, const LashBlockLu* lu, const LashInteraction* item,

@@ -57,6 +57,10 @@ void lash_joint_solver_solve_two(LashJointSolver* solver, const double* U1, cons
 
 void lash_joint_solver_solve(LashJointSolver* solver, const double* U, double* P);
 
+// The factors, for a solver of the same joints. Reading: `list` is that of the run.
+void lash_joint_solver_archive(LashJointSolver* solver, const LashInteractionList* list,
+                               LashArchive* archive);
+
 #ifdef __cplusplus
 }
 #endif

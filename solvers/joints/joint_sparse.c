@@ -192,6 +192,11 @@ void lash_joint_sparse_destroy(LashJointSparse* sparse) {
     lash_free(sparse);
 }
 
+void lash_joint_sparse_archive(LashJointSparse* sparse, LashArchive* archive) {
+    lash_block_lu_archive(sparse->joined, archive);
+    lash_block_lu_archive(sparse->between, archive);
+}
+
 double lash_joint_sparse_factor_cost(const LashJointSparse* sparse) {
     return lash_block_lu_factor_cost(sparse->joined);
 }

@@ -38,6 +38,8 @@ void lash_joint_sparse_clear_dependent(const LashJointSparse* sparse,
 void lash_joint_sparse_minimum_norm(LashJointSparse* sparse, const LashInteractionList* list,
                                     const double* G, double* P);
 
+void lash_joint_sparse_archive(LashJointSparse* sparse, LashArchive* archive);
+
 #ifdef __cplusplus
 }
 #endif

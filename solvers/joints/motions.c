@@ -181,6 +181,19 @@ void motions_destroy(Motions* motions) {
     lash_free(motions);
 }
 
+void motions_archive(Motions* motions, LashArchive* archive) {
+    lash_archive_count(archive, &motions->k, LARGEST);
+    for (int i = 0; i < motions->clusters; ++i) {
+        Cluster* cluster = &motions->cluster[i];
+        size_t numbers = ((size_t)cluster->p + 3 * (size_t)cluster->n) * (size_t)cluster->ld;
+        lash_archive_count(archive, &cluster->first, LARGEST);
+        lash_archive_count(archive, &cluster->k, LARGEST);
+        lash_archive_count(archive, &cluster->rank, cluster->p);
+        lash_archive(archive, cluster->order, (size_t)cluster->p * sizeof *cluster->order);
+        lash_archive(archive, cluster->L, numbers * sizeof(double)); // Q, V and LL follow
+    }
+}
+
 int motions_count(const Motions* motions) {
     return motions->k;
 }

@@ -10,6 +10,7 @@
 #ifndef LASH_SOLVERS_MOTIONS_H
 #define LASH_SOLVERS_MOTIONS_H
 
+#include "core/archive.h"
 #include "core/system.h"
 
 typedef struct Motions Motions;
@@ -19,6 +20,7 @@ typedef struct Motions Motions;
 Motions* motions_create(const LashSystem* system, const LashInteractionList* list, const double* M);
 void motions_destroy(Motions* motions);
 int motions_count(const Motions* motions); // k, of the last factor
+void motions_archive(Motions* motions, LashArchive* archive);
 
 // Joints at these directions.
 // False: the rows are no numbers to work with (coordinates beyond all rounding).

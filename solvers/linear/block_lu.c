@@ -213,6 +213,17 @@ const double* lash_block_lu_matrix(const LashBlockLu* lu) {
     return lu->matrix;
 }
 
+void lash_block_lu_archive(LashBlockLu* lu, LashArchive* archive) {
+    lash_archive(archive, lu->value, (size_t)lu->values * sizeof *lu->value);
+    lash_archive(archive, lu->whole, (size_t)lu->unknowns * sizeof *lu->whole);
+    lash_archive(archive, lu->left_out, (size_t)lu->unknowns);
+    lash_archive_count(archive, &lu->left_out_count, lu->unknowns);
+}
+
+void lash_block_lu_name_matrix(LashBlockLu* lu, const double* values) {
+    lu->matrix = values;
+}
+
 const uint8_t* lash_block_lu_left_out(const LashBlockLu* lu) {
     return lu->left_out;
 }

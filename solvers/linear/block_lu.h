@@ -3,6 +3,7 @@
 #ifndef LASH_SOLVERS_BLOCK_LU_H
 #define LASH_SOLVERS_BLOCK_LU_H
 
+#include "core/archive.h"
 #include "core/system.h"
 #include "solvers/linear/block_order.h"
 
@@ -50,6 +51,10 @@ void lash_block_lu_solve_two(const LashBlockLu* lu, bool rows_only, double* x, d
 // (sum of sizes) 1: this unknown was left out; and how many.
 const uint8_t* lash_block_lu_left_out(const LashBlockLu* lu);
 int lash_block_lu_left_out_count(const LashBlockLu* lu);
+
+// The factors; the values they were made from are the caller's, who names them after reading.
+void lash_block_lu_archive(LashBlockLu* lu, LashArchive* archive);
+void lash_block_lu_name_matrix(LashBlockLu* lu, const double* values);
 
 #ifdef __cplusplus
 }

@@ -10,6 +10,7 @@
 struct ContactNewton {
     Motions* motions;
     int n, ldn, p; // velocities; padded; bilateral rows
+    int contacts;  // that there is room for
     // What the operator was made for.
     bool valid;
     Levels levels;
@@ -50,6 +51,7 @@ struct ContactNewton {
     uint8_t* kind;
     void* projection_work;
     double* memory; // of all of them
+    size_t numbers; // in it, from G_n on
 };
 
 // One correction of v, P, tau and the shift with the operator at hand. False: no answer.

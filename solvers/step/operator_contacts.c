@@ -89,6 +89,7 @@ static void lay_out(ContactNewton* newton, const LashSystem* system, const Sizes
     enum { BUFFERS = sizeof wanted / sizeof wanted[0] };
     for (int i = 0; i < BUFFERS; ++i) total += (wanted[i].count + 7) / 8 * 8;
     newton->memory = lash_alloc((total + 8) * sizeof(double));
+    newton->numbers = total;
     double* at = lash_dense_aligned(newton->memory);
     for (int i = 0; i < BUFFERS; at += (wanted[i].count + 7) / 8 * 8, ++i) *wanted[i].at = at;
 }
@@ -109,6 +110,7 @@ ContactNewton* contact_newton_create(const LashSystem* system, const LashInterac
     newton->closed = lash_alloc(c * sizeof(int));
     newton->order = lash_alloc(c * sizeof(int));
     newton->swap = lash_alloc(n * sizeof(int));
+    newton->contacts = (int)c;
     newton->filled = lash_alloc((size_t)(system->blocks * system->blocks) * sizeof(bool));
     newton->kind = lash_alloc(2 * c);
     newton->projection_work = lash_alloc(lash_projection_work_size((int)c));
@@ -123,6 +125,39 @@ void contact_newton_destroy(ContactNewton* newton) {
     for (size_t i = 0; i < sizeof owned / sizeof owned[0]; ++i) lash_free(owned[i]);
     lash_free(newton);
 }
+
+#define PASS(member) lash_archive(archive, &newton->member, sizeof newton->member)
+void contact_newton_archive(ContactNewton* newton, LashArchive* archive) {
+    size_t contacts = (size_t)newton->contacts, blocks = (size_t)(newton->n / BODY);
+    motions_archive(newton->motions, archive);
+    PASS(valid);
+    PASS(levels);
+    PASS(derivatives);
+    PASS(h);
+    PASS(t0);
+    PASS(key);
+    PASS(number);
+    PASS(motions_t0);
+    PASS(m);
+    PASS(ld);
+    PASS(k);
+    PASS(ldk);
+    PASS(ne);
+    PASS(rank);
+    PASS(l);
+    PASS(ldl);
+    PASS(curved);
+    PASS(soft);
+    PASS(loads);
+    PASS(holds);
+    lash_archive(archive, newton->closed, contacts * sizeof *newton->closed);
+    lash_archive(archive, newton->order, contacts * sizeof *newton->order);
+    lash_archive(archive, newton->swap, (size_t)newton->ldn * sizeof *newton->swap);
+    lash_archive(archive, newton->filled, blocks * blocks * sizeof *newton->filled);
+    lash_archive(archive, newton->kind, 2 * contacts);
+    lash_archive(archive, newton->G_n, newton->numbers * sizeof(double)); // and all behind it
+}
+#undef PASS
 
 // --- Small kernels -------------------------------------------------------------------------------
 

@@ -75,6 +75,10 @@ void full_newton_destroy(FullNewton* full) {
     lash_free(full);
 }
 
+void full_newton_archive(FullNewton* full, LashArchive* archive) {
+    lash_block_lu_archive(full->lu, archive);
+}
+
 // --- Matrix
 
 // Bodies without the derivatives of directions.

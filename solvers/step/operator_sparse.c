@@ -63,9 +63,17 @@ SparseNewton* sparse_newton_create(const LashSystem* system, const LashInteracti
     return newton;
 }
 
+static void free_graph(LashBlockGraph* graph) {
+    const void* owned[] = {graph->size, graph->rows, graph->a, graph->b};
+    for (size_t i = 0; i < sizeof owned / sizeof owned[0]; ++i)
+        lash_free((void*)(uintptr_t)owned[i]);
+    *graph = (LashBlockGraph){0};
+}
+
 void sparse_newton_destroy(SparseNewton* newton) {
     if (newton == NULL) return;
     lash_block_lu_destroy(newton->lu);
+    free_graph(&newton->graph);
     void* owned[] = {newton->body_x,   newton->joint_x, newton->slot, newton->D,     newton->turn,
                      newton->turn_tau, newton->y,       newton->x,    newton->best,  newton->kept,
                      newton->center,   newton->dv,      newton->dd,   newton->force, newton->move,
@@ -176,6 +184,14 @@ static Edges structure_edges(const LashSystem* system, const Step* step,
     return edges;
 }
 
+// The factors of another graph, whose arrays become the operator's.
+static void take_graph(SparseNewton* newton, const LashBlockGraph* graph) {
+    lash_block_lu_destroy(newton->lu);
+    free_graph(&newton->graph);
+    newton->graph = *graph;
+    newton->lu = lash_block_lu_create_graph(graph);
+}
+
 static void make_factors(const LashSystem* system, const Step* step, SparseNewton* newton,
                          int nodes) {
     int *size = lash_alloc((size_t)(nodes + 1) * sizeof(int)), next = 0;
@@ -203,14 +219,9 @@ static void make_factors(const LashSystem* system, const Step* step, SparseNewto
                             .rows = rows,
                             .a = edges.a,
                             .b = edges.b};
-    lash_block_lu_destroy(newton->lu);
-    newton->lu = lash_block_lu_create_graph(&graph);
-    newton->unknowns = next;
-    lash_free(edges.a);
-    lash_free(edges.b);
     lash_free(first);
-    lash_free(rows);
-    lash_free(size);
+    newton->unknowns = next;
+    take_graph(newton, &graph);
 }
 
 static void grow_vectors(SparseNewton* newton) {
@@ -256,6 +267,82 @@ bool sparse_structure(LashSim* sim, Step* step) {
     newton->factored = false;
     return true;
 }
+
+// --- Saving --------------------------------------------------------------------------------------
+
+// Reading: an array of so many bytes is made, and what it points to comes from the archive.
+static const void* pass_array(LashArchive* archive, const void* array, size_t bytes) {
+    void* data = (void*)(uintptr_t)array;
+    if (lash_archive_reads(archive)) data = lash_alloc(bytes + 1);
+    lash_archive(archive, data, bytes);
+    return data;
+}
+
+static void pass_graph(SparseNewton* newton, LashArchive* archive) {
+    enum { MOST = 1 << 27 };
+    LashBlockGraph graph = newton->graph;
+    bool made = newton->lu != NULL;
+    lash_archive(archive, &made, sizeof made);
+    if (!made) return;
+    lash_archive_count(archive, &graph.nodes, MOST);
+    lash_archive_count(archive, &graph.edges, MOST);
+    size_t nodes = (size_t)graph.nodes, edges = (size_t)graph.edges;
+    graph.size = pass_array(archive, graph.size, (nodes + 1) * sizeof *graph.size);
+    graph.rows = pass_array(archive, graph.rows, nodes + 1);
+    graph.a = pass_array(archive, graph.a, edges * sizeof *graph.a);
+    graph.b = pass_array(archive, graph.b, edges * sizeof *graph.b);
+    if (!lash_archive_reads(archive)) return;
+    if (archive->failed)
+        free_graph(&graph);
+    else
+        take_graph(newton, &graph);
+}
+
+#define PASS(member) lash_archive(archive, &newton->member, sizeof newton->member)
+void sparse_newton_archive(const LashSim* sim, SparseNewton* newton, LashArchive* archive) {
+    enum { MOST = 1 << 27 };
+    pass_graph(newton, archive);
+    int* count[] = {&newton->unknowns, &newton->slots, &newton->D_size, &newton->turn_size};
+    for (size_t i = 0; i < sizeof count / sizeof count[0]; ++i)
+        lash_archive_count(archive, count[i], MOST);
+    if (lash_archive_reads(archive)) {
+        make_room(newton, newton->slots + 1);
+        grow_vectors(newton);
+    }
+    PASS(key);
+    PASS(levels);
+    PASS(parts);
+    PASS(curved);
+    PASS(derivatives);
+    PASS(soft);
+    PASS(forces_t0);
+    PASS(factored);
+    PASS(fresh);
+    PASS(h);
+    PASS(t0);
+    PASS(factors);
+    PASS(held);
+    PASS(interior);
+    PASS(made_prox);
+    PASS(prox);
+    size_t nv = (size_t)sim->system->nv, unknowns = (size_t)newton->unknowns;
+    size_t joints = (size_t)sim->step.list->bilateral, blocks = (size_t)sim->system->blocks;
+    lash_archive(archive, newton->body_x, blocks * sizeof *newton->body_x);
+    lash_archive(archive, newton->joint_x, joints * sizeof *newton->joint_x);
+    lash_archive(archive, newton->slot, (size_t)newton->slots * sizeof *newton->slot);
+    lash_archive(archive, newton->D, (size_t)newton->D_size * sizeof(double));
+    lash_archive(archive, newton->turn, (size_t)newton->turn_size * sizeof(double));
+    lash_archive(archive, newton->turn_tau, (size_t)newton->turn_size * sizeof(double));
+    double* inner[] = {newton->y, newton->x, newton->best, newton->kept, newton->center};
+    for (size_t i = 0; i < sizeof inner / sizeof inner[0]; ++i)
+        lash_archive(archive, inner[i], unknowns * sizeof(double));
+    double* vector[] = {newton->dv,     newton->dd,  newton->force, newton->move,
+                        newton->motion, newton->off, newton->work};
+    for (size_t i = 0; i < sizeof vector / sizeof vector[0]; ++i)
+        lash_archive(archive, vector[i], nv * sizeof(double));
+    if (newton->lu != NULL && !archive->failed) lash_block_lu_archive(newton->lu, archive);
+}
+#undef PASS
 
 // --- Derivatives ---------------------------------------------------------------------------------
 

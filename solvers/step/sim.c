@@ -292,13 +292,14 @@ void sim_fit_list(LashSim* sim, const LashInteractionList* list) {
     make_room(sim, list, &sizes);
 }
 
-void sim_fit_saved(LashSim* sim, int last, int events, int pushes) {
-    int most = larger(last, larger(events / EVENTS_PER_CONTACT, pushes / PUSHES_PER_CONTACT));
-    Sizes sizes = sim->sizes;
-    if (most <= sizes.contacts) return;
-    sizes.contacts = most;
-    sizes.contact_rows = larger(sizes.contact_rows, 3 * most);
-    make_room(sim, sim->step.list, &sizes);
+void sim_fit_sizes(LashSim* sim, const Sizes* sizes) {
+    if (memcmp(sizes, &sim->sizes, sizeof *sizes) != 0) make_room(sim, sim->step.list, sizes);
+}
+
+void sim_lay_out(LashSim* sim) {
+    Take t = {.arena = &sim->arena};
+    sim->arena.used = 0;
+    lay_out(sim, &t);
 }
 
 // Room for more contacts at once; false: there is room for all that are listed.
@@ -547,7 +548,6 @@ static void restore_tiny_numbers(unsigned before) {
 
 LashStepInfo lash_sim_step(LashSim* sim) {
     LASH_ASSERT(sim != NULL);
-    if (sim->renew) sim_renew(sim);
     unsigned before = flush_tiny_numbers();
     double t = sim->now.t;
     sim->info = (LashStepInfo){.index_set = 1, .substeps = 1, .worst = LASH_NOWHERE};

@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "core/archive.h"
 #include "core/arena.h"
 #include "core/math3.h"
 #include "core/stop.h"
@@ -302,15 +303,16 @@ struct LashSim {
     Failure failure;
     LashStop stop;    // asked in every loop that may be long
     bool stopped;     // it said so in this step
-    bool renew;       // it was saved: the next step begins with a new run (snapshot.c)
     LashTrace* trace; // NULL: nobody asks
     void* trace_context;
 };
 
 // Room for a list that is longer than all before (sim.c).
 void sim_fit_list(LashSim* sim, const LashInteractionList* list);
-// Room for what a saved run has.
-void sim_fit_saved(LashSim* sim, int last, int events, int pushes);
+// Exactly the room that a saved run had; and where everything stands in the arena, once more: what
+// is in it stays. In an empty arena all addresses are NULL.
+void sim_fit_sizes(LashSim* sim, const Sizes* sizes);
+void sim_lay_out(LashSim* sim);
 
 // Shall the step end? Once told, it stays so until the next step.
 static inline bool sim_stopped(LashSim* sim) {
@@ -356,7 +358,6 @@ static inline const LashBlockLu* metric_of(const Operators* operators) {
 
 // --- Saved runs (snapshot.c) ---------------------------------------------------------------------
 size_t sim_history_size(const LashSim* sim); // numbers of now.history
-void sim_renew(LashSim* sim);                // as if it were saved and restored
 
 // --- Beginning (begin.c) -------------------------------------------------------------------------
 // Starts a step of length h: lists interactions, guesses v and P; no contact is active.
@@ -440,6 +441,7 @@ const double* row_derivatives(LashSim* sim, Step* step, int first, int last);
 // --- All derivatives (operator_full.c) -------------------------------------------------------------
 FullNewton* full_newton_create(const LashSystem* system, const LashInteractionList* list);
 void full_newton_destroy(FullNewton* full);
+void full_newton_archive(FullNewton* full, LashArchive* archive);
 bool full_newton_factor(LashSim* sim, Step* step);
 // dv = change of v; P and, at the level of positions, tau of the joints are corrected.
 void full_newton_correct(LashSim* sim, Step* step);
@@ -449,6 +451,7 @@ void full_newton_correct(LashSim* sim, Step* step);
 ContactNewton* contact_newton_create(const LashSystem* system, const LashInteractionList* list,
                                      const double* M, const Sizes* sizes);
 void contact_newton_destroy(ContactNewton* newton);
+void contact_newton_archive(ContactNewton* newton, LashArchive* archive);
 // Does it apply to the set, law and directions of this step?
 bool contact_newton_possible(const LashSim* sim, const Step* step);
 // Impulses of the joints (bilateral rows) for a unit impulse of a row of the contact problem.
@@ -461,6 +464,7 @@ double contact_newton_motion_error(LashSim* sim, const Step* step);
 bool sparse_newton_possible(const LashSystem* system);
 SparseNewton* sparse_newton_create(const LashSystem* system, const LashInteractionList* list);
 void sparse_newton_destroy(SparseNewton* newton);
+void sparse_newton_archive(const LashSim* sim, SparseNewton* newton, LashArchive* archive);
 void sparse_newton_forget(LashSim* sim); // the next pass makes a new operator
 // The sparse operator takes the place of the one with full matrices, whatever the size: for tests.
 void sim_use_sparse(LashSim* sim);

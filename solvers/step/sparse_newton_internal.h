@@ -31,12 +31,13 @@ typedef struct Slot {
 
 struct SparseNewton {
     LashBlockLu* lu;
-    uint64_t key;  // set of contacts that lu was made for
-    Levels levels; // likewise
-    int parts;     // 2: velocities and positions, 1: velocities only
-    int unknowns;  // of all
-    int* body_x;   // (blocks) first unknown of a body: dv, then dd
-    int* joint_x;  // (joints) of a joint: dP, then dtau
+    LashBlockGraph graph; // that it was made from; its arrays are owned
+    uint64_t key;         // set of contacts that lu was made for
+    Levels levels;        // likewise
+    int parts;            // 2: velocities and positions, 1: velocities only
+    int unknowns;         // of all
+    int* body_x;          // (blocks) first unknown of a body: dv, then dd
+    int* joint_x;         // (joints) of a joint: dP, then dtau
     int slots, slot_capacity;
     Slot* slot; // (slots)
     int D_size, turn_size, D_capacity, turn_capacity;
