@@ -69,8 +69,9 @@ bool app_session_build(AppSession* session, LashError* error) {
 }
 
 void app_session_create(AppSession* session) {
-    lash_sim_destroy(session->sim);
-    session->sim = lash_sim_create(session->system, &session->model->simulation.settings);
+    LashSim* sim = lash_sim_create(session->system, &session->model->simulation.settings);
+    lash_sim_destroy(session->sim); // not before: a lack of memory leaves the old one
+    session->sim = sim;
 }
 
 bool app_session_start(AppSession* session, LashError* error) {
