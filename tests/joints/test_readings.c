@@ -74,7 +74,8 @@ static void tangents_of_loads_that_read_others_match_differences(void** state) {
     static const struct {
         LashJointType type;
         int coordinate;
-    } read[] = {{LASH_REVOLUTE, 0}, {LASH_PRISMATIC, 0}, {LASH_UNIVERSAL, 1}, {LASH_PLANAR, 1}};
+    } read[] = {{LASH_REVOLUTE, 0}, {LASH_PRISMATIC, 0},  {LASH_UNIVERSAL, 1},
+                {LASH_PLANAR, 1},   {LASH_FREE_JOINT, 3}, {LASH_FREE_JOINT, 4}};
     for (size_t k = 0; k < sizeof types / sizeof *types; ++k) {
         for (size_t j = 0; j < sizeof read / sizeof *read; ++j) {
             for (int variant = 0; variant < 4; ++variant) {
