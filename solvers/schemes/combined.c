@@ -63,6 +63,7 @@ static LashOutcome advance(LashSim* sim, Step* step) {
     step->relaxed = false;
     int guessed = take_in_last(sim, step);
     LashOutcome outcome = step_solve(sim, step, POSITIONS);
+    if (outcome != LASH_CONVERGED && sparse_shorter_first(sim, step)) return outcome;
     if (guessed > 0 && outcome != LASH_CONVERGED) {
         step_begin(sim, step, step->h);
         outcome = step_solve(sim, step, POSITIONS);
@@ -73,6 +74,7 @@ static LashOutcome advance(LashSim* sim, Step* step) {
         ++sim->info.index_set;
         outcome = step_solve(sim, step, POSITIONS);
         if (outcome != LASH_CONVERGED && shorter_first(sim, step)) return outcome;
+        if (outcome != LASH_CONVERGED && sparse_shorter_first(sim, step)) return outcome;
         if (outcome != LASH_CONVERGED && !step->relaxed) outcome = relax(sim, step);
         if (outcome == LASH_CONVERGED || step->restitution == 0) continue;
         step->restitution = 0; // opposed contacts that cannot both rebound: plastic impact instead

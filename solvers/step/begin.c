@@ -36,12 +36,19 @@ int last_place(const LashSim* sim, uint64_t id) {
     return -1;
 }
 
+// Of many contacts some have been struck a step or two ago: extrapolated, they would pull.
+static bool trusted(const LashSim* sim, const LashInteraction* item, int k) {
+    if (sim->operators.sparse == NULL || joint_friction(item)) return true;
+    double last = sim->now.last.P[3 * k], guess = sim->predictor.guess_P[3 * k];
+    return guess >= 0.5 * last && guess <= 2 * last;
+}
+
 void step_activate(LashSim* sim, Step* step, int i) {
     const LashInteraction* item = &step->list->item[i];
     step->active[i] = 1;
     int k = last_place(sim, item->id);
     if (k < 0) return;
-    bool predicted = sim->predictor.guess_P != NULL;
+    bool predicted = sim->predictor.guess_P != NULL && trusted(sim, item, k);
     if (predicted && !joint_friction(item)) step->tau[item->row] = sim->predictor.guess_tau[k];
     for (int r = 0; r < item->rows; ++r) {
         step->P[item->row + r] =

@@ -197,6 +197,7 @@ static Attempt harder(LashSim* sim, const Step* step) {
     switch (step->attempt) {
         case ATTEMPT_CONTACTS:
             if (sim->settings.max_substeps == 1) return ATTEMPT_CONTACTS_RENEWED;
+            if (sparse_shorter_first(sim, step)) return ATTEMPT_NONE;
             if (sim->operators.sparse != NULL) return ATTEMPT_CONTACTS_RENEWED;
             return shorter_first(sim, step) ? ATTEMPT_NONE : ATTEMPT_ALL_DERIVATIVES;
         case ATTEMPT_CONTACTS_RENEWED:

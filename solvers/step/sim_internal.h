@@ -468,6 +468,8 @@ void sparse_newton_archive(const LashSim* sim, SparseNewton* newton, LashArchive
 void sparse_newton_forget(LashSim* sim); // the next pass makes a new operator
 // The sparse operator takes the place of the one with full matrices, whatever the size: for tests.
 void sim_use_sparse(LashSim* sim);
+// Did the last correction find no answer, and is there still a shorter step to try?
+bool sparse_shorter_first(const LashSim* sim, const Step* step);
 // Room for N G tau - shift of the iterate (nv), and for M times it.
 void sparse_newton_motion(const LashSim* sim, double** motion, double** off);
 

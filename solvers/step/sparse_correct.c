@@ -27,7 +27,8 @@
 
 enum {
     MOST_STEPS = 30,   // of one inner iteration
-    PATIENCE = 5,      // of them in a row without half the error
+    PATIENCE = 9,      // of them in a row without half the error
+    CIRCLE = 3,        // as many for one that comes back to the error before the last
     MOST_FACTORS = 150 // of a pass
 };
 
@@ -230,13 +231,15 @@ static Errors inner_errors(const LashSim* sim, const Step* step, SparseNewton* n
 static void decide_slip(Slot* slot, double mu, double p, const double* z) {
     double length = sqrt(z[0] * z[0] + z[1] * z[1]), push = mu * p;
     slot->status = SLOT_SLIPS;
-    slot->smooth = push <= 0;
+    slot->smooth = !(mu > 0);
+    push = fmax(push, 1e-12 * length); // p is zero, or below by rounding
     slot->d[0] = length > 0 ? z[0] / length : 1;
     slot->d[1] = length > 0 ? z[1] / length : 0;
     slot->k = slot->smooth ? slot->lambda : (length - push) * slot->lambda / push;
 }
 
-// band: gaps that count as closed, either way [m]
+// threshold: velocities that count as none [m/s]; below 0: what neither moves nor pushes yet is closed,
+// and sticks. band: gaps that count as closed, either way [m]
 static void decide(const Step* step, SparseNewton* newton, double threshold, double band) {
     double pushes = tuning.pushes * largest_push(newton);
     for (int s = 0; s < newton->slots; ++s) {
@@ -252,7 +255,8 @@ static void decide(const Step* step, SparseNewton* newton, double threshold, dou
             for (int r = 1; r < slot->rows; ++r) z[r - 1] = P[r] - rho * slot->u[r];
             if (p * slot->lambda > threshold) {
                 slot->status = SLOT_STICKS;
-                if (slot->rows > 1 && z[0] * z[0] + z[1] * z[1] > item->mu * item->mu * p * p)
+                double most = item->mu * p + (item->mu > 0 ? fabs(threshold) * rho : 0);
+                if (slot->rows > 1 && z[0] * z[0] + z[1] * z[1] > most * most)
                     decide_slip(slot, item->mu, p, z);
             }
         }
@@ -363,7 +367,7 @@ static void clear_impulses(SparseNewton* newton) {
 // Goes back on the latest step, x, where it has made things worse: the best of a few shorter ones.
 static Errors shorten(LashSim* sim, Step* step, SparseNewton* newton, Errors enough, Errors errors,
                       double last) {
-    enum { HALVINGS = 4 };
+    enum { HALVINGS = 2 };
     double best = in_units(errors, enough), alpha = 1, taken = 1;
     for (int k = 0; k < HALVINGS && !(best < last); ++k) {
         lash_axpy(newton->unknowns, -0.5 * alpha, newton->x, newton->y);
@@ -397,7 +401,7 @@ static bool ready(LashSim* sim, Step* step, SparseNewton* newton, bool slow, boo
 static Errors iterate(LashSim* sim, Step* step, SparseNewton* newton, Errors enough,
                       bool from_nothing) {
     size_t bytes = (size_t)newton->unknowns * sizeof *newton->y;
-    double best = INFINITY, last = INFINITY;
+    double best = INFINITY, last = INFINITY, before = INFINITY;
     Errors best_errors = {INFINITY, INFINITY};
     double threshold = 0.1 * fmin(sim->settings.tolerance_solver, 1e-10) * (1 + step->b_norm);
     double band = 0.5e-2 * sim->settings.tolerance_position;
@@ -408,7 +412,8 @@ static Errors iterate(LashSim* sim, Step* step, SparseNewton* newton, Errors eno
             errors = shorten(sim, step, newton, enough, errors, last);
         double error = in_units(errors, enough);
         if (!(error < INFINITY)) break;
-        idle = error < 0.5 * best ? 0 : idle + 1;
+        bool again = fabs(error - before) <= 1e-3 * error;
+        idle = error < 0.5 * best ? 0 : idle + (again ? CIRCLE : 1);
         if (error < best && (k > 0 || !from_nothing)) {
             best = error;
             best_errors = errors;
@@ -417,6 +422,7 @@ static Errors iterate(LashSim* sim, Step* step, SparseNewton* newton, Errors eno
         if (k > 0 && best <= 1) break;
         decide(step, newton, no_impulses(newton) ? -threshold : threshold, band);
         if (!ready(sim, step, newton, error > 0.1 * last, from_nothing && k == 0)) break;
+        before = last;
         last = error;
         sparse_right_side(sim, step, newton);
         take_step(newton);
@@ -527,13 +533,13 @@ static Errors plain_errors(LashSim* sim, Step* step, SparseNewton* newton) {
 }
 
 // The same problem held near a center: the hold becomes weaker as long as that is solved, stronger
-// where not, and each answer is the next center.
-static Errors hold(LashSim* sim, Step* step, SparseNewton* newton, Errors enough, double prox) {
+// where not, and each answer is the next center. One that is near enough is not left for a better.
+static Errors hold(LashSim* sim, Step* step, SparseNewton* newton, Target target, double prox) {
     enum { ROUNDS = 100, IDLE = 12 };
     static const double LEAST = 1e-9, WEAKER = 0.1;
     size_t bytes = (size_t)newton->unknowns * sizeof *newton->y;
     double best = INFINITY;
-    Errors best_errors = {INFINITY, INFINITY}, loose = enough;
+    Errors enough = target.enough, best_errors = {INFINITY, INFINITY}, loose = enough;
     int wait = 0; // answers before a weaker hold is tried again
     memcpy(newton->center, newton->y, bytes);
     memcpy(newton->kept, newton->y, bytes);
@@ -541,6 +547,7 @@ static Errors hold(LashSim* sim, Step* step, SparseNewton* newton, Errors enough
         if (newton->factors >= MOST_FACTORS || sim_stopped(sim)) break;
         newton->prox = prox;
         if (!(in_units(iterate(sim, step, newton, loose, false), loose) <= 1)) {
+            if (in_units(best_errors, target.near) <= 1) break;
             memcpy(newton->y, newton->center, bytes);
             prox /= WEAKER;
             wait = 2;
@@ -572,10 +579,10 @@ static Errors correct_held(LashSim* sim, Step* step, SparseNewton* newton, Targe
                                      // impulses where there are none, which it lets go
     double enough = 0.2 * sim->settings.tolerance_velocity;
     target->enough.velocity = fmax(target->enough.velocity, enough);
-    target->near.velocity = fmax(target->near.velocity, 2 * enough);
+    target->near.velocity = fmax(target->near.velocity, 0.7 * sim->settings.tolerance_velocity);
     begin(sim, step, newton);
     if (!newton->held && sparse_interior(sim, step)) newton->held = true;
-    return hold(sim, step, newton, target->enough, newton->held ? NEAR : 0.1);
+    return hold(sim, step, newton, *target, newton->held ? NEAR : 0.1);
 }
 
 bool sparse_correct(LashSim* sim, Step* step) {
@@ -587,7 +594,8 @@ bool sparse_correct(LashSim* sim, Step* step) {
     if (!isfinite(step->b_norm)) return false;
     if (!newton->held) errors = iterate(sim, step, newton, target.enough, step->correction == 0);
     if (!(in_units(errors, target.near) <= 1)) errors = correct_held(sim, step, newton, &target);
-    if (!(in_units(errors, target.near) <= 1)) return false;
+    newton->no_answer = !(in_units(errors, target.near) <= 1);
+    if (newton->no_answer) return false;
     finish(sim, step, newton);
     return true;
 }

@@ -1,23 +1,24 @@
 // The friction problem of a correction by interior points, on the sparse matrix of operator_sparse.c:
 // where the statuses of contacts cannot be found one from the other.
 //
-// With s = mu |u_T| taken from the iterate before, P in its cone and w = u + (s, 0, 0) in the dual
-// one are complementary: the optimum of a convex problem. In p = S P, z = S^-1 w, S = diag(mu, 1, 1),
+// With s = mu |u_T|, P in its cone and w = u + (s, 0, 0) in the dual one are complementary; for given
+// s the optimum of a convex problem, but s follows u in every step, by its derivative too. In p = S P, z = S^-1 w, S = diag(mu, 1, 1),
 // both cones are |x_T| <= x_N, and a step towards p o z = sigma mean with the scaling of Nesterov and
 // Todd, H p = z, reads
 //
-//     u + G'dv + D dd + S H S dP = -(s, 0, 0) + sigma mean S p^-1,
+//     u + F (G'dv + D dd) + S H S dP = -(s, 0, 0) + sigma mean S p^-1 - S c,   F = 1 + (1, 0, 0)' ds/du,
 //     H = eta^2 (2 a a' - J),   eta^4 = det z / det p,   a = (z/sqrt(det z) + J p/sqrt(det p))/(2 gamma)
 //
 // (Y. Nesterov, M. Todd, SIAM J. Optim. 8, 1998; L. Vandenberghe 2010): the matrix of contacts that
-// stick, with blocks S H S on their diagonal. It ends near the answer; Newton makes it exact.
+// stick, with blocks S H S on their diagonal; c is what a step with sigma = 0 would leave of p o z.
+// It ends near the answer; Newton makes it exact.
 #include <math.h>
 #include <string.h>
 
 #include "solvers/step/rows.h"
 #include "solvers/step/sparse_newton_internal.h"
 
-enum { MOST_STEPS = 50 };
+enum { MOST_STEPS = 40 };
 
 static double det(int rows, const double* x) {
     double sum = x[0] * x[0];
@@ -61,6 +62,43 @@ static void scale_block(Slot* slot, double mu, const double* P) {
     for (int r = rows; r < slot->rows; ++r) slot->H[4 * r] = slot->lambda;
 }
 
+// y = eta (2 b (b.x) - J x): T of the scaling, T^2 = H, and with eta < 0 its inverse, J T J / eta^2.
+static void apply_root(int rows, double eta, const double* b, const double* x, double* y) {
+    double along = 0, scale = fabs(eta);
+    for (int r = 0; r < rows; ++r) along += (eta < 0 && r > 0 ? -b[r] : b[r]) * x[r];
+    for (int r = 0; r < rows; ++r) {
+        double br = eta < 0 && r > 0 ? -b[r] : b[r];
+        y[r] = scale * (2 * br * along - (r == 0 ? x[r] : -x[r]));
+    }
+}
+
+// left = T (l \ c), l = T p, c = (T dp) o (T^-1 dz): what a step along (dp, dz) would leave of p o z,
+// to second order (S. Mehrotra, SIAM J. Optim. 2, 1992).
+static void second_order(int rows, const double* p, const double* z, const double* dp,
+                         const double* dz, double* left) {
+    double det_p = sqrt(det(rows, p)), det_z = sqrt(det(rows, z)), eta = sqrt(det_z / det_p);
+    double b[3] = {0}, x[3], y[3], l[3], c[3] = {0}, gamma = 0;
+    for (int r = 0; r < rows; ++r) gamma += p[r] / det_p * (z[r] / det_z);
+    gamma = sqrt(0.5 * (1 + gamma));
+    for (int r = 0; r < rows; ++r)
+        b[r] = (z[r] / det_z + (r == 0 ? p[r] : -p[r]) / det_p) / (2 * gamma);
+    b[0] += 1; // b = (a + e)/|a + e|
+    double scale = 1 / sqrt(2 * b[0]);
+    for (int r = 0; r < rows; ++r) b[r] *= scale;
+    apply_root(rows, eta, b, dp, x);
+    apply_root(rows, -1 / eta, b, dz, y);
+    apply_root(rows, eta, b, p, l);
+    for (int r = 0; r < rows; ++r) {
+        c[0] += x[r] * y[r];
+        if (r > 0) c[r] = x[0] * y[r] + y[0] * x[r];
+    }
+    double first = l[0] * c[0];
+    for (int r = 1; r < rows; ++r) first -= l[r] * c[r];
+    x[0] = first / det(rows, l);
+    for (int r = 1; r < rows; ++r) x[r] = (c[r] - x[0] * l[r]) / l[0];
+    apply_root(rows, eta, b, x, left);
+}
+
 static bool takes_part(const Slot* slot) {
     return slot->rows > 0 && !slot->empty;
 }
@@ -70,7 +108,7 @@ static double mu_of(const Step* step, const Slot* slot) {
 }
 
 // Mean of p.z.
-static double mean_product(const Step* step, const SparseNewton* newton, double along) {
+static double mean_product(const SparseNewton* newton, double along) {
     double sum = 0;
     int count = 0;
     for (int s = 0; s < newton->slots; ++s) {
@@ -81,7 +119,6 @@ static double mean_product(const Step* step, const SparseNewton* newton, double 
                    (slot->w[r] + along * slot->dw[r]);
         ++count;
     }
-    (void)step;
     return count > 0 ? sum / count : 0;
 }
 
@@ -122,6 +159,14 @@ static double slip_term(const Step* step, const Slot* slot) {
     return mu_of(step, slot) * sqrt(t);
 }
 
+// Derivative of s by u_T, mu u_T/|u_T|.
+static void slip_derivative(const Step* step, Slot* slot) {
+    double t = 0, mu = mu_of(step, slot);
+    slot->d[0] = slot->d[1] = 0;
+    for (int r = 1; r < cone_rows(slot); ++r) t += slot->u[r] * slot->u[r];
+    for (int r = 1; r < cone_rows(slot) && t > 0; ++r) slot->d[r - 1] = mu * slot->u[r] / sqrt(t);
+}
+
 // Right side of the contacts' rows towards sigma mean.
 static void aim(const Step* step, SparseNewton* newton, double toward) {
     for (int s = 0; s < newton->slots; ++s) {
@@ -134,7 +179,8 @@ static void aim(const Step* step, SparseNewton* newton, double toward) {
         double d = det(rows, p);
         for (int r = 0; r < rows; ++r) {
             double inverse = (r == 0 ? p[r] * (rows > 1 ? mu : 1) : -p[r]) / d;
-            x[r] = -slot->u[r] - (r == 0 ? slip_term(step, slot) : 0) + toward * inverse;
+            double slip = r == 0 ? slip_term(step, slot) : 0;
+            x[r] = -slot->u[r] - slip + toward * inverse - slot->left[r];
         }
         for (int r = rows; r < slot->rows; ++r) x[r] = -slot->lambda * P[r];
     }
@@ -147,11 +193,13 @@ static void follow(LashSim* sim, const Step* step, SparseNewton* newton) {
         Slot* slot = &newton->slot[s];
         double term = takes_part(slot) ? slip_term(step, slot) : 0;
         for (int r = 0; r < slot->rows; ++r) slot->dw[r] = (r == 0 ? term : 0) - slot->w[r];
+        for (int r = 1; r < cone_rows(slot); ++r) slot->dw[0] -= slot->d[r - 1] * slot->u[r];
     }
     sparse_velocities(sim, step, newton);
     for (int s = 0; s < newton->slots; ++s) {
         Slot* slot = &newton->slot[s];
         for (int r = 0; r < slot->rows; ++r) slot->dw[r] += slot->u[r];
+        for (int r = 1; r < cone_rows(slot); ++r) slot->dw[0] += slot->d[r - 1] * slot->u[r];
     }
     lash_axpy(newton->unknowns, -1, newton->x, newton->y);
 }
@@ -175,43 +223,74 @@ static void start(const Step* step, SparseNewton* newton) {
     }
 }
 
+// The matrix at y, w. The derivative of s is left out of the first step: velocities are far off.
+static bool factor(LashSim* sim, Step* step, SparseNewton* newton, int k) {
+    sparse_evaluate(sim, step, newton);
+    for (int s = 0; s < newton->slots; ++s) {
+        Slot* slot = &newton->slot[s];
+        if (!takes_part(slot)) continue;
+        scale_block(slot, mu_of(step, slot), newton->y + slot->x);
+        slip_derivative(step, slot);
+        if (k == 0) slot->d[0] = slot->d[1] = 0;
+        memset(slot->left, 0, sizeof slot->left);
+    }
+    return !sim_stopped(sim) && sparse_factor(sim, step);
+}
+
+// x, dw: step towards p o z = toward.
+static void find_step(LashSim* sim, Step* step, SparseNewton* newton, double toward) {
+    sparse_right_side(sim, step, newton);
+    aim(step, newton, toward);
+    lash_block_lu_solve(newton->lu, newton->x);
+    follow(sim, step, newton);
+}
+
+// What the step x, dw would leave, of all slots.
+static void note_second_order(const Step* step, SparseNewton* newton) {
+    for (int s = 0; s < newton->slots; ++s) {
+        Slot* slot = &newton->slot[s];
+        Slot change = *slot;
+        double p[3] = {0}, z[3] = {0}, dp[3] = {0}, dz[3] = {0}, mu = mu_of(step, slot);
+        if (!takes_part(slot)) continue;
+        memcpy(change.w, slot->dw, sizeof change.w);
+        scale(slot, mu, newton->y + slot->x, p, z);
+        scale(&change, mu, newton->x + slot->x, dp, dz);
+        second_order(cone_rows(slot), p, z, dp, dz, slot->left);
+        if (cone_rows(slot) > 1) slot->left[0] *= mu; // S
+    }
+}
+
+// One step of length a: predicted with toward = 0, corrected. Returns a.
+static double advance(LashSim* sim, Step* step, SparseNewton* newton, double mean) {
+    find_step(sim, step, newton, 0);
+    double a = largest_step(step, newton), after = mean_product(newton, a) / mean;
+    double sigma = fmin(0.5, fmax(1e-3, after * after * after));
+    note_second_order(step, newton);
+    sparse_evaluate(sim, step, newton);
+    find_step(sim, step, newton, sigma * mean);
+    a = 0.99 * largest_step(step, newton);
+    lash_axpy(newton->unknowns, a, newton->x, newton->y);
+    for (int s = 0; s < newton->slots; ++s)
+        for (int r = 0; r < newton->slot[s].rows; ++r)
+            newton->slot[s].w[r] += a * newton->slot[s].dw[r];
+    return a;
+}
+
 bool sparse_interior(LashSim* sim, Step* step) {
     SparseNewton* newton = sim->operators.sparse;
     sparse_evaluate(sim, step, newton);
     start(step, newton);
     newton->interior = true;
     newton->prox = 0;
-    double first = mean_product(step, newton, 0), mean = first;
+    double first = mean_product(newton, 0), mean = first;
     memset(newton->x, 0, (size_t)newton->unknowns * sizeof *newton->x);
-    bool good = true;
-    for (int k = 0; k < MOST_STEPS && good && mean > 1e-18 * first; ++k) {
-        sparse_evaluate(sim, step, newton);
-        for (int s = 0; s < newton->slots; ++s)
-            if (takes_part(&newton->slot[s]))
-                scale_block(&newton->slot[s], mu_of(step, &newton->slot[s]),
-                            newton->y + newton->slot[s].x);
-        good = !sim_stopped(sim) && sparse_factor(sim, step);
-        if (!good) break;
-        sparse_right_side(sim, step, newton);
-        aim(step, newton, 0);
-        lash_block_lu_solve(newton->lu, newton->x);
-        follow(sim, step, newton);
-        double a = largest_step(step, newton), after = mean_product(step, newton, a) / mean;
-        double sigma = fmin(0.5, fmax(1e-3, after * after * after));
-        sparse_evaluate(sim, step, newton);
-        sparse_right_side(sim, step, newton);
-        aim(step, newton, sigma * mean);
-        lash_block_lu_solve(newton->lu, newton->x);
-        follow(sim, step, newton);
-        a = 0.99 * largest_step(step, newton);
-        lash_axpy(newton->unknowns, a, newton->x, newton->y);
-        for (int s = 0; s < newton->slots; ++s)
-            for (int r = 0; r < newton->slot[s].rows; ++r)
-                newton->slot[s].w[r] += a * newton->slot[s].dw[r];
-        mean = mean_product(step, newton, 0);
+    for (int k = 0; k < MOST_STEPS && mean > 1e-18 * first; ++k) {
+        if (!factor(sim, step, newton, k)) break;
+        double a = advance(sim, step, newton, mean);
+        mean = mean_product(newton, 0);
         ++sim->info.solver;
         if (a < 0.1 && mean < 1e-9 * first) break; // rounding
-        good = mean > 0 && mean < INFINITY && a > 1e-6;
+        if (!(mean > 0 && mean < INFINITY && a > 1e-6)) break;
     }
     newton->interior = false;
     newton->factored = false;

@@ -27,6 +27,7 @@ typedef struct Slot {
     bool smooth;              // no friction: P_T = 0
     double d[2], k;           // slip: direction; U_perp + k P_perp = 0
     double w[3], dw[3], H[9]; // interior points: dual, its change, scaling
+    double left[3];           // what the step without it would leave
 } Slot;
 
 struct SparseNewton {
@@ -52,6 +53,7 @@ struct SparseNewton {
     double h, t0;     // step of the derivatives: length, start [s]
     int factors;      // made since the pass began
     bool held;        // in this pass: Newton alone did not end
+    bool no_answer;   // of the last correction: there was none
     bool interior;    // the matrix is that of interior points
     double made_prox; // of the factor
     double prox;      // proximal term: u + prox lambda (P - center)
