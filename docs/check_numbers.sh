@@ -5,8 +5,9 @@
 #
 # COMMAND is run by lash from the root of the sources, once each. PATTERN is a piece of its output, in which {} stands for a number and blanks for any blanks; the
 # same piece must stand in FILE, with a number that differs by at most NOISE (relative: 0.01 is one percent; absolute with an a behind it: 1e-10a).
-# An L behind the noise: only with LASH_LONG_TESTS=1, since it takes minutes. "COMMAND ; COMMAND" runs both.
-# "PATTERN => OTHER" where the document words it otherwise; there {*1000} is the number times 1000. With WORD only lines that contain it are checked.
+# An L behind the noise: only with LASH_LONG_TESTS=1, since it takes minutes. "COMMAND ; COMMAND" runs both. "! COMMAND" is one of the shell, not of lash.
+# "PATTERN => OTHER" where the document words it otherwise; there {*1000} is the number times 1000, and "...{}" the first number of the line after the words before it
+# that what follows suits. With WORD only lines that contain it are checked.
 # Exit code 1 when a number differs or is not found; what stands there and what should is told with the file and its line.
 set -u
 lash=$(realpath "$1")
@@ -25,6 +26,7 @@ run_all() {
   while [ -n "$rest" ]; do
     one=${rest%% ; *}
     case $rest in *' ; '*) rest=${rest#* ; } ;; *) rest= ;; esac
+    case $one in '! '*) sh -c "${one#! }" && continue || return 1 ;; esac
     # shellcheck disable=SC2086
     (cd "$work" && set -f && "$lash" $one) || [ $? = 6 ] || return 1
   done
@@ -44,7 +46,8 @@ while IFS= read -r line; do
   awk -v file="$file" -v noise="$noise" -v command="$command" -v pattern="$pattern" -v out="$out" '
     function plain(s) { gsub(/[ \t]+/, " ", s); sub(/^ /, "", s); return s }
     # the number that stands for {} in the first line of `text` that has the pattern, or ""
-    function number(text, pattern,    line, parts, n, k, head, tail, rest, at) {
+    function number(text, pattern,    line, parts, n, k, head, tail, rest, at, loose) {
+      n = index(pattern, "{"); loose = substr(pattern, n - 3, 3) == "..."; if (loose) pattern = substr(pattern, 1, n - 4) substr(pattern, n)
       n = index(pattern, "{"); head = plain(substr(pattern, 1, n - 1)); tail = substr(pattern, n); sub(/^\{[^}]*\}/, "", tail)
       place = 0
       while ((getline line < text) > 0) {
@@ -53,6 +56,13 @@ while IFS= read -r line; do
         at = head == "" ? 1 : index(line, head)
         while (at > 0) {
           rest = substr(line, at + length(head))
+          if (loose) { # number after number
+            while (match(rest, /(^| )[-+]?[0-9]*\.?[0-9]+([eE][-+]?[0-9]+)?/)) {
+              value = substr(rest, RSTART, RLENGTH); rest = substr(rest, RSTART + RLENGTH)
+              if (index(rest, plain(tail)) == 1 || index(plain(rest), plain(tail)) == 1) { close(text); return value }
+            }
+            break
+          }
           if (match(rest, /^ ?[-+]?[0-9]*\.?[0-9]+([eE][-+]?[0-9]+)?/)) {
             value = substr(rest, 1, RLENGTH)
             if (tail == "" || index(substr(rest, RLENGTH + 1), plain(tail)) == 1 || index(plain(substr(rest, RLENGTH + 1)), plain(tail)) == 1) { close(text); return value }

@@ -71,8 +71,11 @@ void study_warn_units(const LashStudy* study) {
         if (output->expression != NULL || output->unit == NULL || output->model_index < 0 ||
             output->model_index >= study->model->outputs)
             continue;
-        const char* si =
-            lash_model_output_unit(study->model, &study->model->output[output->model_index]);
+        const LashModelOutput* measured = &study->model->output[output->model_index];
+        char si[40];
+        snprintf(si, sizeof si, "%.30s%s", lash_model_output_unit(study->model, measured),
+                 measured->when == LASH_WHEN_INTEGRAL ? " s" : "");
+        if (measured->when == LASH_WHEN_FIRST_CROSSING) snprintf(si, sizeof si, "s");
         if (strcmp(si, output->unit) == 0 || strcmp(si, "1") == 0) continue;
         app_report_warning(
             "output '%.60s': its unit '%.20s' is a label, the numbers are in %s; an 'expression' "

@@ -22,7 +22,7 @@
 typedef struct BenchOptions {
     AppOperands operands;
     const char* models;
-    int triangles, pictures;
+    int triangles, pictures, frames;
     bool json;
 } BenchOptions;
 
@@ -32,6 +32,8 @@ static const AppOption options[] = {
      OPTION(models)},
     {"triangles", 0, APP_INTEGER, "N", "at least this many (default 20000)", OPTION(triangles)},
     {"pictures", 0, APP_INTEGER, "N", "pictures to draw (default 120)", OPTION(pictures)},
+    {"frames", 0, APP_INTEGER, "N", "of the long result to seek in (default 20000)",
+     OPTION(frames)},
     {"json", 0, APP_FLAG, NULL, "print one JSON document instead of text", OPTION(json)},
 };
 const AppCommand app_bench_viewer_command = {
@@ -46,7 +48,7 @@ const AppCommand app_bench_viewer_command = {
     .json_offset = OPTION(json),
     .operand_offset = OPTION(operands)};
 
-enum { WIDTH = 1280, HEIGHT = 800, SEEK_FRAMES = 20000, SEEKS = 200, SMOOTH = 4, STILLS = 9 };
+enum { WIDTH = 1280, HEIGHT = 800, SEEKS = 200, SMOOTH = 4, STILLS = 9 };
 
 typedef struct Figures {
     char renderer[128], model[64];
@@ -54,7 +56,9 @@ typedef struct Figures {
     double best, median, cpu; // of a moving picture [s]; cpu: mean over all threads
     double still;             // median of a smooth picture [s]
     int samples;              // per pixel of moving pictures
+    int frames;               // of the long result
     double seek_mean, seek_worst;
+    long held;  // resident memory for the long result [bytes]
     long grown; // resident memory while drawing [bytes]
 } Figures;
 
@@ -136,7 +140,8 @@ static bool draw_pictures(Viewer* viewer, const BenchOptions* bench_options, Fig
 }
 
 // A result of many frames: the first frame of the run with the time written anew.
-static bool write_long_result(const Viewer* viewer, const char* path, LashError* error) {
+static bool write_long_result(const Viewer* viewer, int frames, const char* path,
+                              LashError* error) {
     const ViewScene* scene = &viewer->scene;
     size_t names = (size_t)(scene->bodies + 2 * scene->joints + scene->contacts) + 1;
     const char **name = lash_alloc(names * sizeof *name), **joint = name + scene->bodies;
@@ -162,7 +167,7 @@ static bool write_long_result(const Viewer* viewer, const char* path, LashError*
         .contact_name = contact};
     LashRecorder* recorder = lash_recorder_create(path, &info, error);
     bool good = recorder != NULL;
-    for (int i = 0; i < SEEK_FRAMES && good; ++i) {
+    for (int i = 0; i < frames && good; ++i) {
         viewer->frame.values[scene->layout.offset[LASH_SERIES_TIME]] = 1e-6 * i;
         good = lash_recorder_add(recorder, viewer->frame.values, error);
     }
@@ -170,7 +175,7 @@ static bool write_long_result(const Viewer* viewer, const char* path, LashError*
     return lash_recorder_close(recorder, error) && good;
 }
 
-static bool seek(Viewer* viewer, Figures* figures, LashError* error) {
+static bool seek(Viewer* viewer, int frames, Figures* figures, LashError* error) {
     char path[64] = "/tmp/lash_bench_XXXXXX";
     int file = mkstemp(path);
     if (file < 0) return lash_error_set(error, LASH_ERROR_IO, "/tmp", "no scratch file");
@@ -178,15 +183,19 @@ static bool seek(Viewer* viewer, Figures* figures, LashError* error) {
     AppSessionOptions none = {.step = NAN, .duration = NAN};
     ViewSource* source = NULL;
     Viewer* player = NULL;
-    if (write_long_result(viewer, path, error)) source = view_source_open(path, &none, error);
+    bool written = write_long_result(viewer, frames, path, error);
+    long before = resident();
+    figures->frames = frames;
+    if (written) source = view_source_open(path, &none, error);
     if (source != NULL) player = viewer_create(source, error);
     for (int i = 0; player != NULL && i < SEEKS; ++i) {
         double start = app_wall_clock();
-        viewer_seek(player, 1e-6 * (double)(i * 7919 % SEEK_FRAMES));
+        viewer_seek(player, 1e-6 * (double)((int64_t)i * 7919 % frames));
         double took = app_wall_clock() - start;
         figures->seek_mean += took / SEEKS;
         figures->seek_worst = fmax(figures->seek_worst, took);
     }
+    figures->held = resident() - before;
     viewer_destroy(player);
     view_source_close(source);
     remove(path);
@@ -207,7 +216,8 @@ static bool measure(const BenchOptions* bench_options, Figures* figures, LashErr
     Viewer* viewer = source == NULL ? NULL : viewer_create(source, error);
     if (viewer != NULL) {
         view_source_wait(source, INFINITY);
-        if (seek(viewer, figures, error)) draw_pictures(viewer, bench_options, figures, error);
+        if (seek(viewer, bench_options->frames, figures, error))
+            draw_pictures(viewer, bench_options, figures, error);
     }
     viewer_destroy(viewer);
     view_source_close(source);
@@ -234,23 +244,27 @@ static void put_result(AppJson* json, const Figures* figures) {
     put_row(json, "picture, median", 1e6 * figures->median, note);
     put_row(json, "picture, processor time", 1e6 * figures->cpu, note);
     put_row(json, "picture, smooth", 1e6 * figures->still, note);
-    put_row(json, "seek in 20000 frames, mean", 1e6 * figures->seek_mean, figures->model);
-    put_row(json, "seek in 20000 frames, worst", 1e6 * figures->seek_worst, figures->model);
+    char name[64];
+    snprintf(name, sizeof name, "seek in %d frames, mean", figures->frames);
+    put_row(json, name, 1e6 * figures->seek_mean, figures->model);
+    snprintf(name, sizeof name, "seek in %d frames, worst", figures->frames);
+    put_row(json, name, 1e6 * figures->seek_worst, figures->model);
     app_json_end_array(json);
     app_json_put_number(json, "pictures_per_second", 1 / figures->median);
     app_json_put_integer(json, "triangles", figures->triangles);
     app_json_put_integer(json, "memory_grown", figures->grown);
+    app_json_put_integer(json, "memory_result", figures->held);
 }
 
 int app_bench_viewer(int argc, char** argv) {
-    BenchOptions o = {.triangles = 20000, .pictures = 120};
+    BenchOptions o = {.triangles = 20000, .pictures = 120, .frames = 20000};
     int code = app_options_parse(&app_bench_viewer_command, argc, argv, &o);
     if (code >= 0) return code;
     AppReport report = app_report("bench", o.json);
     LashError error = {0};
     Figures f = {0};
-    if (o.triangles < 1 || o.pictures < 1) {
-        lash_error_set(&error, LASH_ERROR_USAGE, "--triangles, --pictures",
+    if (o.triangles < 1 || o.pictures < 1 || o.frames < 1) {
+        lash_error_set(&error, LASH_ERROR_USAGE, "--triangles, --pictures, --frames",
                        "expected positive numbers");
     } else {
         measure(&o, &f, &error);
@@ -270,8 +284,9 @@ int app_bench_viewer(int argc, char** argv) {
         printf("still      %.1f ms for a smooth picture (%d samples per pixel)\n", 1e3 * f.still,
                SMOOTH);
         printf("seek       %.2f ms in a result of %d frames (worst %.2f ms)\n", 1e3 * f.seek_mean,
-               SEEK_FRAMES, 1e3 * f.seek_worst);
-        printf("memory     grew by %ld kB over %d pictures\n", f.grown / 1024, o.pictures);
+               f.frames, 1e3 * f.seek_worst);
+        printf("memory     %ld kB for that result; grew by %ld kB over %d pictures\n",
+               f.held / 1024, f.grown / 1024, o.pictures);
     }
     return app_report_finish(&report, &error);
 }
