@@ -154,7 +154,7 @@ static void look_at(LashDistance* d, int i, const LashPlacement* b_a, LashNeares
     const Combination* c = &d->combination[i];
     const LashFeature* a = (c->free ? d->a.feature : d->a.open) + c->a;
     const LashFeature* b = (c->free ? d->b.feature : d->b.open) + c->b;
-    LashKernelQuery query = {.limit = nearest->distance, .search = true};
+    LashKernelQuery query = {.limit = nearest->distance};
     LashRoot root[LASH_MAX_POINTS];
     int count = lash_kernel_roots(a, b, b_a, &query, root);
     for (int k = 0; k < count; ++k) {

@@ -7,8 +7,8 @@
 // near goes to the kernels. Relative travel of one motion: |dc| + R dt, with c the middle of side a
 // in b's frame, R its radius and dt the relative rotation.
 //
-// Free combinations search their cells globally with a margin and follow the roots by Newton until
-// the margin is used up.
+// Free combinations list the pairs of cells that can hold a contact within a margin of motion, and
+// search those until the margin is used up (freeform_search.c).
 //
 // Once and only once. A root on the border between two features is found by both; the second one at
 // the same place is dropped. Inside the material the border between two faces with a common convex
@@ -25,13 +25,26 @@
 #include "geometry/pairs_internal.h"
 #include "geometry/pairs_occt.h"
 
-enum { BLOCK = 32 };
-static const double STEPS = 12; // a search of free pairs should hold for so many; more: it finds
-                                // more that is never near; fewer: it is made more often
+// Free combinations that are near at a time, and pairs of cells that are listed for them. More are
+// searched as well, but without a list.
+enum { MOST_FREE = 4096, CANDIDATES = 32768 };
+// A list of candidates should hold for so many motions like the last one, or so many times what is
+// promised for a step, which parts keep by far. More: longer lists; fewer: they are made more often.
+static const double STEPS = 12, PROMISES = 3;
+static const double ROOM = 1.3; // of the limits of a list: promises differ from step to step
+// In a time step parts are apart before it, up to what the projection leaves: no deeper than what is
+// promised and this share of the features.
+static const double DRIFT = 0.02;
 static const double ALMOST_FLAT = 4e-8; // [m] a ring that falls flat comes to its end from above in
                                         // a few corrections; smaller: its lowest point runs round
                                         // between them. test_app_cad_contacts
 static const double FLAT = 2e-10;       // half of it is the usual tolerance of positions [m]
+
+typedef struct Free { // what is known of a free combination that has been near
+    LashWarm warm;
+    double travel, turned; // until then its candidates are [m], [rad]
+    double limit, depth;   // of their gaps [m]
+} Free;
 
 typedef struct Found { // a root of the current evaluation, for the search for doubles
     Vec3 point_a, point_b;
@@ -49,12 +62,15 @@ struct LashPairWork {
     double* near_until;            // (combinations) until this travel a near one stays listed
     double all_near_until;         // the same for both sides as a whole
     double travel, bound;          // [m]
-    double pace;                   // of the last motion [m]
+    double turned;                 // sum of the rotations [rad]
+    double pace, spin;             // of the last motion [m], [rad]
     bool started;
-    LashPlacement b_a;  // of the last travel update
-    Quat rotation;      // the same as a quaternion
-    LashWarm* warm;     // (warms)
-    double* searched;   // (warms) travel until which the last search holds
+    LashPlacement b_a; // of the last travel update
+    Quat rotation;     // the same as a quaternion
+    int* free_of;      // (warms) its place in free, -1: none
+    Free* free;        // (free_capacity)
+    int frees, free_capacity;
+    LashCandidates candidates;
     LashTrimRoom* room; // (rooms)
     Found* found;       // (max_slots)
     int founds, deep, beyond;
@@ -66,6 +82,7 @@ struct LashPairWork {
     uint64_t* id; // (max_slots)
     double limit; // of the gaps that collect promised to find [m]
     double moved; // largest relative motion within the promise [m]
+    double depth; // that matters, without the drift [m]
     double flat;  // LashKernelQuery.flat: of a time step only [m]
     Pose world_a, world_b;
     LashMotion motion_a, motion_b;
@@ -81,230 +98,21 @@ struct LashPairRoots {
     Mat3 world_b;
 };
 
-// ---- description ------------------------------------------------------------------------------
-
-LashPairDef lash_pair_def(void) {
-    LashPairDef def;
-    memset(&def, 0, sizeof def);
-    def.a.body_shape = def.b.body_shape = pose_identity();
-    return def;
-}
-
-static void mark_faces(const LashPairSide* side, uint8_t* face, uint8_t* edge, uint8_t* vertex) {
-    const LashShape* s = side->shape;
-    bool all = side->face_count == 0 && side->edge_count == 0;
-    for (int i = 0; i < s->faces; ++i) face[i] = all;
-    for (int i = 0; i < side->face_count; ++i) {
-        LASH_ASSERT(side->faces[i] >= 0 && side->faces[i] < s->faces);
-        face[side->faces[i]] = 1;
-    }
-    for (int i = 0; i < s->edges; ++i) {
-        const LashEdge* e = s->edge + i;
-        for (int k = 0; k < 2; ++k)
-            if (e->face[k] >= 0 && face[e->face[k]]) edge[i] = 1;
-        if (all) edge[i] = 1;
-    }
-    for (int i = 0; i < side->edge_count; ++i) {
-        LASH_ASSERT(side->edges[i] >= 0 && side->edges[i] < s->edges);
-        edge[side->edges[i]] = 1;
-    }
-    for (int i = 0; i < s->vertices; ++i) {
-        const LashVertex* v = s->vertex + i;
-        if (all) vertex[i] = 1;
-        for (int k = 0; k < v->edges; ++k)
-            if (edge[s->vertex_edge[v->first_edge + k]]) vertex[i] = 1;
-    }
-}
-
-// Neighbours of each face feature across convex edges, elementary ones in the set only.
-static void find_neighbors(PairSide* side, const LashShape* shape, const int* feature_of_face) {
-    side->first_neighbor = lash_alloc((size_t)(side->features + 1) * sizeof(int));
-    for (int pass = 0; pass < 2; ++pass) {
-        int count = 0;
-        for (int i = 0; i < side->features; ++i) {
-            side->first_neighbor[i] = count;
-            const LashFeature* f = side->feature + i;
-            if (f->kind != LASH_FEATURE_FACE) continue;
-            int index = (int)(f->face - shape->face);
-            for (int k = 0; k < shape->edges; ++k) {
-                const LashEdge* e = shape->edge + k;
-                if (e->convexity != LASH_CONVEX || (e->face[0] != index && e->face[1] != index))
-                    continue;
-                int other = e->face[0] == index ? e->face[1] : e->face[0];
-                if (other < 0 || other == index || feature_of_face[other] < 0) continue;
-                if (shape->face[other].type == LASH_FREEFORM) continue;
-                if (pass == 1) side->neighbor[count] = feature_of_face[other];
-                ++count;
-            }
-        }
-        side->first_neighbor[side->features] = count;
-        if (pass == 0) side->neighbor = lash_alloc((size_t)(count + 1) * sizeof(int));
-    }
-}
-
-static void side_bounds(PairSide* side) {
-    LashFeature* all = &side->all;
-    if (side->features == 0) return;
-    all->box = side->feature[0].box;
-    for (int i = 1; i < side->features; ++i)
-        all->box = lash_box_union(all->box, side->feature[i].box);
-    all->center = vec3_scale(0.5, vec3_add(all->box.low, all->box.high));
-    for (int i = 0; i < side->features; ++i) {
-        const LashFeature* f = side->feature + i;
-        double r = vec3_distance(f->center, all->center) + f->bound;
-        all->bound = fmax(all->bound, r);
-    }
-    all->bound = fmin(all->bound, 0.5 * vec3_distance(all->box.low, all->box.high) * (1 + 1e-12));
-    side->radius = vec3_norm(pose_point(side->body_shape, all->center)) + all->bound;
-}
-
-static int part_of(const LashFeature* feature) {
-    if (feature->kind == LASH_FEATURE_FACE) return feature->face->part;
-    return feature->kind == LASH_FEATURE_EDGE ? feature->edge->part : feature->vertex->part;
-}
-
-static void make_side(PairSide* side, const LashPairSide* def) {
-    const LashShape* s = def->shape;
-    size_t faces = (size_t)s->faces, edges = (size_t)s->edges, vertices = (size_t)s->vertices;
-    uint8_t* mark = lash_alloc(faces + edges + vertices + 1);
-    int* feature_of_face = lash_alloc((faces + 1) * sizeof(int));
-    mark_faces(def, mark, mark + faces, mark + faces + edges);
-    side->feature = lash_alloc((faces + edges + vertices + 1) * sizeof(LashFeature));
-    side->shape = s;
-    side->body_shape = def->body_shape;
-    Pose one = pose_identity();
-    side->shifted = memcmp(&one, &def->body_shape, sizeof one) != 0;
-    side->turned = memcmp(&one.rot, &def->body_shape.rot, sizeof one.rot) != 0;
-    for (int i = 0; i < s->faces; ++i) {
-        feature_of_face[i] = mark[i] ? side->features : -1;
-        if (mark[i]) side->feature[side->features++] = lash_feature_face(s, i);
-    }
-    for (int i = 0; i < s->edges; ++i)
-        if (mark[faces + (size_t)i] && lash_feature_edge_matters(s, i))
-            side->feature[side->features++] = lash_feature_edge(s, i);
-    for (int i = 0; i < s->vertices; ++i)
-        if (mark[faces + edges + (size_t)i] && lash_feature_vertex_matters(s, i))
-            side->feature[side->features++] = lash_feature_vertex(s, i);
-    side->solid = lash_alloc(((size_t)side->features + 1) * sizeof *side->solid);
-    for (int i = 0; i < side->features; ++i) {
-        lash_feature_prepare(side->feature + i);
-        side->solid[i] = lash_shape_solid(s, part_of(side->feature + i));
-    }
-    find_neighbors(side, s, feature_of_face);
-    pair_find_walls(side, def->solid);
-    side_bounds(side);
-    side->chosen = mark;
-    lash_free(feature_of_face);
-}
-
-// A plane or cylinder whose trims cost more to look at than a distance.
-static bool has_trims(const LashFeature* feature) {
-    if (feature->kind != LASH_FEATURE_FACE) return false;
-    return (feature->skeleton == LASH_SKELETON_PLANE && !feature->box_trim) ||
-           (feature->skeleton == LASH_SKELETON_LINE && !feature->barrel);
-}
-
-static void make_combinations(LashPair* pair) {
-    for (int pass = 0; pass < 2; ++pass) {
-        int count = 0;
-        for (int i = 0; i < pair->a.features; ++i)
-            for (int j = 0; j < pair->b.features; ++j) {
-                const LashFeature *a = pair->a.feature + i, *b = pair->b.feature + j;
-                int slots = lash_kernel_slots(a, b);
-                if (slots == 0) continue;
-                if (pass == 1) {
-                    PairCombination* pair_combination = pair->combination + count;
-                    pair_combination->a = i;
-                    pair_combination->b = j;
-                    pair_combination->slots = slots;
-                    pair_combination->warm = lash_kernel_is_free(a, b) ? pair->warms++ : -1;
-                    bool trimmed = has_trims(a) || has_trims(b);
-                    pair_combination->room = trimmed ? pair->rooms : -1;
-                    pair->rooms += trimmed ? 2 * slots : 0;
-                    pair_combination->depth = fmin(lash_kernel_reach(a, b), fmin(a->size, b->size));
-                    pair_combination->rim =
-                        lash_is_rim_cylinder(a, b) || lash_is_rim_cylinder(b, a);
-                    pair_combination->medial =
-                        pair_has_neighbors(&pair->a, i) || pair_has_neighbors(&pair->b, j);
-                    pair->max_slots += slots;
-                    pair->depth = fmax(pair->depth, pair_combination->depth);
-                }
-                ++count;
-            }
-        if (pass == 0)
-            pair->combination = lash_alloc((size_t)(count + 1) * sizeof(PairCombination));
-        pair->combinations = count;
-    }
-    pair->blocks = (pair->combinations + BLOCK - 1) / BLOCK;
-}
-
-LashPair* lash_pair_create(const LashPairDef* def) {
-    LASH_ASSERT(def->a.shape != NULL && def->b.shape != NULL);
-    LashPair* pair = lash_alloc(sizeof(LashPair));
-    pair->offset = def->offset;
-    make_side(&pair->a, &def->a);
-    make_side(&pair->b, &def->b);
-    if (def->query == LASH_QUERY_OCCT) {
-        pair->occt = lash_pair_occt_create(def);
-        pair->max_slots = 1;
-    } else
-        make_combinations(pair);
-    return pair;
-}
-
-static void free_side(PairSide* side) {
-    for (int i = 0; i < side->features; ++i) lash_feature_release(side->feature + i);
-    lash_free(side->feature);
-    lash_free(side->neighbor);
-    lash_free(side->first_neighbor);
-    lash_free(side->wall);
-    lash_free(side->first_wall);
-    lash_free(side->solid);
-    lash_free(side->chosen);
-}
-
-LashPair* lash_pair_share(LashPair* pair) {
-    atomic_fetch_add(&pair->others, 1);
-    return pair;
-}
-
-void lash_pair_destroy(LashPair* pair) {
-    if (pair == NULL || atomic_fetch_sub(&pair->others, 1) > 0) return;
-    free_side(&pair->a);
-    free_side(&pair->b);
-    lash_free(pair->combination);
-    lash_pair_occt_destroy(pair->occt);
-    lash_free(pair);
-}
-
-int lash_pair_combinations(const LashPair* pair) {
-    return pair->combinations;
-}
-bool lash_pair_searches(const LashPair* pair) {
-    return pair->warms > 0;
-}
-int lash_pair_max_slots(const LashPair* pair) {
-    return pair->max_slots;
-}
-double lash_pair_radius_a(const LashPair* pair) {
-    return pair->a.radius;
-}
-double lash_pair_radius_b(const LashPair* pair) {
-    return pair->b.radius;
-}
-
 // ---- work -------------------------------------------------------------------------------------
 
 LashPairWork* lash_pair_work_create(const LashPair* pair) {
     LashPairWork* work = lash_alloc(sizeof(LashPairWork));
     size_t n = (size_t)pair->combinations + 1, slots = (size_t)pair->max_slots + 1;
     work->pair = pair;
-    work->expiry = lash_alloc((size_t)pair->blocks * BLOCK * sizeof(double) + 64);
+    work->expiry = lash_alloc((size_t)pair->blocks * PAIR_BLOCK * sizeof(double) + 64);
     work->block_expiry = lash_alloc(((size_t)pair->blocks + 1) * sizeof(double));
     work->block_depth = lash_alloc(((size_t)pair->blocks + 1) * sizeof(double));
     work->near_until = lash_alloc(n * sizeof(double));
-    work->warm = lash_alloc(((size_t)pair->warms + 1) * sizeof(LashWarm));
-    work->searched = lash_alloc(((size_t)pair->warms + 1) * sizeof(double));
+    work->free_of = lash_alloc(((size_t)pair->warms + 1) * sizeof(int));
+    work->free_capacity = pair->warms < MOST_FREE ? pair->warms : MOST_FREE;
+    work->free = lash_alloc(((size_t)work->free_capacity + 1) * sizeof(Free));
+    work->candidates.capacity = pair->warms > 0 ? CANDIDATES : 0;
+    work->candidates.item = lash_alloc((size_t)work->candidates.capacity * sizeof(LashCellPair));
     work->room = lash_alloc(((size_t)pair->rooms + 1) * sizeof(LashTrimRoom));
     work->found = lash_alloc(slots * sizeof(Found));
     work->list = lash_alloc(n * sizeof(int));
@@ -320,8 +128,9 @@ void lash_pair_work_destroy(LashPairWork* work) {
     lash_free(work->block_expiry);
     lash_free(work->block_depth);
     lash_free(work->near_until);
-    lash_free(work->warm);
-    lash_free(work->searched);
+    lash_free(work->free_of);
+    lash_free(work->free);
+    lash_free(work->candidates.item);
     lash_free(work->room);
     lash_free(work->found);
     lash_free(work->list);
@@ -335,17 +144,22 @@ void lash_pair_work_destroy(LashPairWork* work) {
     lash_archive(archive, work->member, (size_t)(count) * sizeof *work->member)
 void lash_pair_work_archive(LashPairWork* work, LashArchive* archive) {
     const LashPair* pair = work->pair;
-    PASS_ARRAY(expiry, pair->blocks * BLOCK);
+    PASS_ARRAY(expiry, pair->blocks * PAIR_BLOCK);
     PASS_ARRAY(block_expiry, pair->blocks);
     PASS_ARRAY(block_depth, pair->blocks);
     PASS_ARRAY(near_until, pair->combinations);
-    PASS_ARRAY(warm, pair->warms);
-    PASS_ARRAY(searched, pair->warms);
+    PASS_ARRAY(free_of, pair->warms);
+    lash_archive_count(archive, &work->frees, work->free_capacity);
+    PASS_ARRAY(free, work->frees);
+    lash_archive_count(archive, &work->candidates.used, work->candidates.capacity);
+    PASS_ARRAY(candidates.item, work->candidates.used);
     PASS_ARRAY(room, pair->rooms);
     PASS(all_near_until);
     PASS(travel);
     PASS(bound);
+    PASS(turned);
     PASS(pace);
+    PASS(spin);
     PASS(started);
     PASS(b_a);
     PASS(rotation);
@@ -362,6 +176,7 @@ void lash_pair_work_archive(LashPairWork* work, LashArchive* archive) {
     PASS_ARRAY(id, work->slots);
     PASS(limit);
     PASS(moved);
+    PASS(depth);
     PASS(flat);
     PASS(world_a);
     PASS(world_b);
@@ -393,19 +208,29 @@ static void forget_near(LashPairWork* work) {
     work->all_near_until = -INFINITY;
 }
 
+static void forget_lists(LashPairWork* work) {
+    for (int i = 0; i < work->frees; ++i) work->free[i].warm.listed = false;
+    work->candidates.used = 0;
+}
+
+static void forget_free(LashPairWork* work) {
+    for (int i = 0; i < work->pair->warms; ++i) work->free_of[i] = -1;
+    work->frees = 0;
+    work->candidates.used = 0;
+}
+
 void lash_pair_work_reset(LashPairWork* work) {
     const LashPair* pair = work->pair;
     work->started = false;
     work->travel = 0;
-    work->pace = work->moved = 0;
+    work->turned = work->pace = work->spin = work->moved = 0;
     work->bound = 0;
     work->listed = work->slots = work->beyond = 0;
-    for (int i = 0; i < pair->blocks * BLOCK; ++i)
+    for (int i = 0; i < pair->blocks * PAIR_BLOCK; ++i)
         work->expiry[i] = i < pair->combinations ? -INFINITY : INFINITY;
     forget_near(work);
     for (int i = 0; i < pair->blocks; ++i) work->block_expiry[i] = work->block_depth[i] = -INFINITY;
-    memset(work->warm, 0, ((size_t)pair->warms + 1) * sizeof(LashWarm));
-    for (int i = 0; i < pair->warms; ++i) work->searched[i] = -INFINITY;
+    forget_free(work);
     if (work->occt != NULL) lash_pair_occt_work_reset(work->occt);
     work->occt_failed = false;
 }
@@ -446,36 +271,81 @@ static void advance(LashPairWork* work, const PairView* view) {
     if (work->started) {
         double d =
             vec3_distance(lash_place(&work->b_a, all->center), lash_place(&view->b_a, all->center));
-        double t = lash_rotation_angle(work->rotation, view->rotation);
-        work->pace = (d + all->bound * t) * (1 + 1e-12);
+        work->spin = lash_rotation_angle(work->rotation, view->rotation) * (1 + 1e-12);
+        work->pace = (d + all->bound * work->spin) * (1 + 1e-12);
         work->travel += work->pace;
+        work->turned += work->spin;
     }
     work->started = true;
     work->b_a = view->b_a;
     work->rotation = view->rotation;
+    // what is used up stays behind; all is made anew before there is no room
+    if (work->candidates.used > work->candidates.capacity / 4 * 3) forget_lists(work);
+    if (work->frees > work->free_capacity / 4 * 3 && work->free_capacity == MOST_FREE)
+        forget_free(work);
 }
 
-// Calls of the kernels for one combination; free ones search when their search is used up.
-static int combination_roots(const LashPair* pair, LashPairWork* work,
-                             const PairCombination* pair_combination, const PairView* view,
-                             double limit, double travel, LashRoot roots[LASH_MAX_POINTS]) {
-    const LashFeature *a = pair->a.feature + pair_combination->a,
-                      *b = pair->b.feature + pair_combination->b;
+// LashKernelQuery.depth.
+static double depth_of(const LashPairWork* work, const PairCombination* pair_combination) {
+    const LashFeature* a = work->pair->a.feature + pair_combination->a;
+    const LashFeature* b = work->pair->b.feature + pair_combination->b;
+    return work->depth + DRIFT * fmin(a->size, b->size);
+}
+
+// Of a free combination; NULL: there is no room.
+static Free* free_of(LashPairWork* work, int warm) {
+    if (work->free_of[warm] >= 0) return work->free + work->free_of[warm];
+    if (work->frees == work->free_capacity) return NULL;
+    work->free_of[warm] = work->frees;
+    Free* free = work->free + work->frees++;
+    memset(free, 0, sizeof *free);
+    return free;
+}
+
+static LashKernelQuery query_of(LashPairWork* work, const PairCombination* pair_combination,
+                                const PairView* view, double limit) {
     LashKernelQuery query = {.limit = limit, .a_b = &view->a_b, .flat = work->flat};
     if (pair_combination->room >= 0) query.room = work->room + pair_combination->room;
     if (pair_combination->warm >= 0) {
-        query.warm = work->warm + pair_combination->warm;
-        if (travel > work->searched[pair_combination->warm]) {
-            double size = fmin(a->size, b->size);
-            double margin = fmax(fabs(limit), STEPS * work->pace);
-            margin = fmin(fmax(1e-3 * size, margin), 1e-2 * size);
-            margin = fmax(margin, 4 * work->moved); // parts move by much less than they promise
-            query.search = true;
-            query.limit = limit + margin;
-            work->searched[pair_combination->warm] = travel + margin;
-        }
+        query.depth = depth_of(work, pair_combination);
+        Free* free = free_of(work, pair_combination->warm);
+        if (free != NULL) query.warm = &free->warm;
+        query.candidates = &work->candidates;
     }
-    return lash_kernel_roots(a, b, &view->b_a, &query, roots);
+    return query;
+}
+
+// A motion to come, from the pose of the last advance [m], [rad].
+typedef struct Margin {
+    double move, turn;
+} Margin;
+
+static bool list_holds(const LashPairWork* work, const Free* free, double limit, Margin margin) {
+    return free->warm.listed && limit <= free->limit && work->depth <= free->depth &&
+           work->travel + margin.move <= free->travel && work->turned + margin.turn <= free->turned;
+}
+
+// Lists the candidates of a free combination for gaps up to the limit and a motion up to the margin.
+static void list_candidates(const LashPair* pair, LashPairWork* work,
+                            const PairCombination* pair_combination, const PairView* view,
+                            double limit, Margin margin, Free* free) {
+    LashKernelQuery query = query_of(work, pair_combination, view, ROOM * limit);
+    query.depth *= ROOM;
+    free->travel = work->travel + margin.move;
+    free->turned = work->turned + margin.turn;
+    free->limit = ROOM * limit;
+    free->depth = ROOM * work->depth;
+    lash_kernel_list(pair->a.feature + pair_combination->a, pair->b.feature + pair_combination->b,
+                     &view->b_a, &query, margin.move * (1 + 1e-9), margin.turn * (1 + 1e-9));
+}
+
+// Calls of the kernels for one combination; free ones search what is listed, or all.
+static int combination_roots(const LashPair* pair, LashPairWork* work,
+                             const PairCombination* pair_combination, const PairView* view,
+                             double limit, LashRoot roots[LASH_MAX_POINTS]) {
+    LashKernelQuery query = query_of(work, pair_combination, view, limit);
+    return lash_kernel_roots(pair->a.feature + pair_combination->a,
+                             pair->b.feature + pair_combination->b, &view->b_a, &query, roots);
 }
 
 typedef struct Batch { // roots of a listed combination, and of its twin when that is next
@@ -502,7 +372,7 @@ static int listed_roots(const LashPair* pair, LashPairWork* work, int i, const P
         batch->second = lash_kernel_rims(fa, fb, &view->b_a, &query, batch->roots, batch->count);
         if (batch->second) return batch->count[0];
     }
-    return combination_roots(pair, work, c, view, limit, work->travel, batch->roots[0]);
+    return combination_roots(pair, work, c, view, limit, batch->roots[0]);
 }
 
 // Marks the roots that are much deeper than their features: one by one, the shallowest first, those
@@ -641,9 +511,17 @@ static bool is_near(const LashPair* pair, LashPairWork* work, const PairView* vi
     if (work->expiry[i] > threshold) return false;
     if (work->travel < work->near_until[i]) return true;
     const PairCombination* pair_combination = pair->combination + i;
-    work->expiry[i] =
-        work->travel + lash_feature_bound(pair->a.feature + pair_combination->a,
-                                          pair->b.feature + pair_combination->b, &view->b_a);
+    const LashFeature* a = pair->a.feature + pair_combination->a;
+    const LashFeature* b = pair->b.feature + pair_combination->b;
+    if (work->first) { // of many combinations most are far away: balls tell
+        double apart = vec3_distance(lash_place(&view->b_a, a->center), b->center);
+        double far = apart - a->bound - b->bound - 1e-12 * (apart + a->bound + b->bound);
+        if (work->travel + far > threshold) {
+            work->expiry[i] = work->travel + far;
+            return false;
+        }
+    }
+    work->expiry[i] = work->travel + lash_feature_bound(a, b, &view->b_a);
     work->near_until[i] = work->travel + (threshold - work->expiry[i]);
     return work->expiry[i] <= threshold;
 }
@@ -673,8 +551,9 @@ static void list_near(const LashPair* pair, LashPairWork* work, const PairView* 
             continue;
         }
         double block = INFINITY, depth = INFINITY;
-        int end = BLOCK * (k + 1) < pair->combinations ? BLOCK * (k + 1) : pair->combinations;
-        for (int i = BLOCK * k; i < end; ++i) {
+        int end =
+            PAIR_BLOCK * (k + 1) < pair->combinations ? PAIR_BLOCK * (k + 1) : pair->combinations;
+        for (int i = PAIR_BLOCK * k; i < end; ++i) {
             double most = fmax(1, deep) * pair->combination[i].depth;
             double threshold = deep > 0 ? fmax(near, work->travel + most) : near;
             if (is_near(pair, work, view, i, threshold)) work->list[work->listed++] = i;
@@ -688,6 +567,27 @@ static void list_near(const LashPair* pair, LashPairWork* work, const PairView* 
     first -= work->travel;
     work->bound = first > fmax(0, pair->offset) ? first + pair->offset
                                                 : -INFINITY; // touching: nothing is known
+}
+
+// Leaves out the listed free combinations without candidates for gaps up to the limit within
+// `needed`. Lists that do not hold so long are made anew, for the margin.
+static void leave_out_empty(const LashPair* pair, LashPairWork* work, const PairView* view,
+                            double limit, Margin needed, Margin margin) {
+    if (pair->warms == 0) return;
+    int kept = 0;
+    for (int i = 0; i < work->listed; ++i) {
+        const PairCombination* pair_combination = pair->combination + work->list[i];
+        int warm = pair_combination->warm;
+        Free* free = warm >= 0 ? free_of(work, warm) : NULL;
+        if (free != NULL && !list_holds(work, free, limit, needed)) {
+            free->warm.listed = false;
+            if (margin.move > 0) // else all are searched, once
+                list_candidates(pair, work, pair_combination, view, limit, margin, free);
+        }
+        if (free != NULL && free->warm.listed && free->warm.pairs == 0) continue;
+        work->list[kept++] = work->list[i];
+    }
+    work->listed = kept;
 }
 
 // LASH_QUERY_OCCT: may the boxes be nearer than the limit? Sets w->bound.
@@ -730,6 +630,7 @@ int lash_pair_query(const LashPair* pair, LashPairWork* work, Pose world_a, Pose
     PairView v = view_of(pair, world_a, world_b);
     double limit = activation - pair->offset;
     work->flat = 0;
+    work->depth = INFINITY;
     if (pair->occt != NULL)
         return occt_query(pair, work, &v, world_a, world_b, activation, points, capacity);
     // The first one looks twice as deep: a start below the reach is told (beyond_reach) instead of
@@ -739,6 +640,8 @@ int lash_pair_query(const LashPair* pair, LashPairWork* work, Pose world_a, Pose
     advance(work, &v);
     list_near(pair, work, &v, fmax(limit, 0), first ? 2 : 1);
     if (first) forget_near(work);
+    Margin margin = {STEPS * work->pace, STEPS * work->spin};
+    leave_out_empty(pair, work, &v, fmax(limit, 0), (Margin){0, 0}, margin);
     work->slots = work->founds = work->deep = 0;
     work->borders = work->shadows = false; // ends the current step
     v.world_b = quat_matrix(v.b.rot);
@@ -774,6 +677,11 @@ int lash_pair_query(const LashPair* pair, LashPairWork* work, Pose world_a, Pose
 
 // ---- a time step ------------------------------------------------------------------------------
 
+// What is farther cannot touch within the promise.
+static double limit_of_step(const LashPairWork* work) {
+    return fabs(work->limit) + 2 * work->moved;
+}
+
 int lash_pair_collect(const LashPair* pair, LashPairWork* work, Pose world_a, Pose world_b,
                       LashMotion motion_a, LashMotion motion_b, double activation) {
     PairView v = view_of(pair, world_a, world_b);
@@ -781,30 +689,26 @@ int lash_pair_collect(const LashPair* pair, LashPairWork* work, Pose world_a, Po
                    motion_b.translation + pair->b.radius * motion_b.rotation;
     work->limit = activation - pair->offset;
     work->moved = moved;
+    work->depth = fabs(work->limit) + 1.5 * moved;
     work->world_a = world_a;
     work->world_b = world_b;
     work->motion_a = motion_a;
     work->motion_b = motion_b;
     work->slots = 0;
+    work->first = false;
     if (pair->occt != NULL) {
         if (occt_is_near(pair, work, &v, work->limit + moved)) work->id[work->slots++] = 1;
         return work->slots;
     }
     advance(work, &v);
     list_near(pair, work, &v, work->limit + moved, 0);
+    Margin promised = {moved, motion_a.rotation + motion_b.rotation};
+    Margin margin = {PROMISES * promised.move, PROMISES * promised.turn};
+    leave_out_empty(pair, work, &v, limit_of_step(work), promised, margin);
     for (int i = 0; i < work->listed; ++i) {
         const PairCombination* pair_combination = pair->combination + work->list[i];
         for (int k = 0; k < pair_combination->slots; ++k)
             work->id[work->slots++] = slot_id(pair, pair_combination, k);
-        if (pair_combination->warm < 0 ||
-            work->travel + moved <= work->searched[pair_combination->warm])
-            continue;
-        LashRoot roots[LASH_MAX_POINTS]; // free: one search that holds for the whole step
-        work->searched[pair_combination->warm] = -INFINITY;
-        combination_roots(pair, work, pair_combination, &v, work->limit + moved, work->travel,
-                          roots);
-        work->searched[pair_combination->warm] =
-            fmax(work->searched[pair_combination->warm], work->travel + moved);
     }
     return work->slots;
 }
@@ -846,8 +750,7 @@ bool lash_pair_evaluate_roots(const LashPair* pair, LashPairWork* work, Pose wor
         return occt_evaluate(pair, work, world_a, world_b, gap, wanted, points);
     }
     PairView v = view_of(pair, world_a, world_b);
-    double limit =
-        fabs(work->limit) + 2 * work->moved; // what is farther cannot touch within the promise
+    double limit = limit_of_step(work);
     work->flat = FLAT;
     work->first = false;
     if (points != NULL) v.world_b = quat_matrix(v.b.rot);

@@ -8,6 +8,8 @@
 #include "geometry/pairs.h"
 #include "geometry/solid.h"
 
+enum { PAIR_BLOCK = 32 }; // combinations per block, see pairs.c
+
 typedef struct PairSide {
     const LashShape* shape;
     LashFeature* feature;

@@ -131,7 +131,7 @@ static void add_cells(LashSolid* solid, const LashFeature* f, int face, int edge
     lash_feature_cells(&feature);
     for (int i = 0; i < feature.cells->cells; ++i) {
         const LashCell* c = feature.cells->cell + i;
-        Item item = {.box = wider((LashBox){c->center, c->center}, c->radius),
+        Item item = {.box = lash_cell_box(c),
                      .face = face,
                      .edge = edge,
                      .p = {c->p[0], c->p[1]},

@@ -154,9 +154,42 @@ static int pieces(int degree) { // per direction
     return 2 + degree;
 }
 
+// Linear in v, all poles moved by the same vector?
+static bool find_axis(const LashFeature* feature, LashCells* cells) {
+    const LashFace* face = feature->face;
+    const LashPatch* patch = feature->shape->patch + face->first_patch;
+    Vec3 way = vec3_zero();
+    if (face->v_patches != 1) return false;
+    for (int i = 0; i < face->u_patches; ++i) {
+        const double* pole = feature->shape->pole + 4 * (size_t)patch[i].first_pole;
+        int row = patch[i].u_degree + 1;
+        if (patch[i].v_degree != 1) return false;
+        for (int k = 0; k < row; ++k) {
+            const double *p = pole + 4 * k, *q = p + 4 * row;
+            Vec3 d = vec3_sub(vec3(q[0], q[1], q[2]), vec3(p[0], p[1], p[2]));
+            if (i == 0 && k == 0) way = d;
+            double size = vec3_norm(way) + vec3_norm(vec3(p[0], p[1], p[2]));
+            if (!(vec3_distance(d, way) <= 1e-13 * size)) return false;
+            if (!(fabs(p[3] - q[3]) <= 1e-13 * p[3])) return false;
+        }
+    }
+    double length = vec3_norm(way);
+    if (!(length > 0)) return false;
+    cells->axis = vec3_scale(1 / length, way);
+    cells->speed = length / (patch->v1 - patch->v0);
+    cells->middle = 0.5 * (patch->v0 + patch->v1);
+    return true;
+}
+
+bool lash_feature_is_extruded(const LashFeature* feature) {
+    return feature->skeleton == LASH_SKELETON_SURFACE && feature->cells != NULL &&
+           feature->cells->extruded;
+}
+
 static void add_patch(LashCells* cells, const LashFeature* feature, const LashPatch* patch,
                       Net* net) {
-    int nu = pieces(patch->u_degree), nv = pieces(patch->v_degree), first = cells->cells;
+    int nu = pieces(patch->u_degree), first = cells->cells;
+    int nv = cells->extruded ? 1 : pieces(patch->v_degree);
     double hu = (patch->u1 - patch->u0) / nu, hv = (patch->v1 - patch->v0) / nv;
     for (int i = 0; i < nu * nv; ++i) {
         LashCell* c = cells->cell + cells->cells++;
@@ -170,6 +203,7 @@ static void add_patch(LashCells* cells, const LashFeature* feature, const LashPa
         restrict_net(net, (double)x / nu, (x + 1.0) / nu, (double)y / nv, (y + 1.0) / nv);
         Vec3 middle = lash_face_point(feature->shape, feature->face, c->p[0], c->p[1]).p;
         c->radius = net_bounds(net, middle, hu, hv, &c->d);
+        if (cells->extruded) c->d.d2[1] = c->d.d2[2] = c->d.d3[1] = c->d.d3[2] = c->d.d3[3] = 0;
         c->radius =
             fmin(c->radius, c->half[0] * c->d.d1[0] + c->half[1] * c->d.d1[1]) * (1 + 1e-12);
         finish_face_cell(c, feature);
@@ -184,6 +218,7 @@ static LashCells* surface_cells(const LashFeature* feature) {
     for (int i = 0; i < patches; ++i)
         total += pieces(patch[i].u_degree) * pieces(patch[i].v_degree);
     LashCells* cells = cells_create(total, patches);
+    cells->extruded = find_axis(feature, cells);
     Net* net = lash_alloc(sizeof *net);
     for (int i = 0; i < patches; ++i) add_patch(cells, feature, patch + i, net);
     lash_free(net);
@@ -239,6 +274,19 @@ static LashCells* cone_cells(const LashFeature* feature) {
     }
     close_group(cells, 0);
     return cells;
+}
+
+// Taylor: S(x + h) differs from S(x) + S_k h_k by at most the sum of |S_kl| h_k h_l / 2.
+LashBox lash_cell_box(const LashCell* cell) {
+    const double* h = cell->half;
+    const double *d2 = cell->d.d2, radius = cell->radius;
+    double bend = 0.5 * (d2[0] * h[0] * h[0] + 2 * d2[1] * h[0] * h[1] + d2[2] * h[1] * h[1]);
+    const Vec3 *s = cell->tangent, *t = s + 1;
+    bend = bend * (1 + 1e-9) + 1e-12 * radius;
+    Vec3 e = vec3(fmin(radius, bend + fabs(s->x) * h[0] + fabs(t->x) * h[1]),
+                  fmin(radius, bend + fabs(s->y) * h[0] + fabs(t->y) * h[1]),
+                  fmin(radius, bend + fabs(s->z) * h[0] + fabs(t->z) * h[1]));
+    return (LashBox){vec3_sub(cell->center, e), vec3_add(cell->center, e)};
 }
 
 void lash_feature_cells(LashFeature* feature) {

@@ -34,7 +34,14 @@ struct LashCells {
     LashCell* cell;
     LashCellGroup* group;
     int cells, groups;
+    // A face that is its profile at the middle of v, moved along a straight line: one cell in v.
+    bool extruded;
+    Vec3 axis;     // unit, along rising v
+    double speed;  // [m] per unit of v
+    double middle; // v of the profile
 };
+
+LashBox lash_cell_box(const LashCell* cell); // around all points of the piece
 
 // The least radius of curvature of a prepared freeform face on the material's side, less 20 % [m].
 // proven: a lower bound; else made of some hundred places or more.

@@ -1,9 +1,6 @@
 // Pairs with a free curve or surface (and cone with cone): their roots, found by a global search
-// (freeform_search.c) or followed by Newton (freeform_systems.c).
-//
-// Between searches roots are followed. Those that wait outside the trims and wedges, or beyond an
-// end of the parameters (where Newton was stopped), are followed too: a contact that passes from
-// one feature to the next is there at once.
+// (freeform_search.c) over all pairs of cells, or over those that a list of candidates leaves. What
+// is remembered of the roots are their slots only.
 #include "geometry/kernels/freeform_internal.h"
 
 #include <string.h>
@@ -25,8 +22,9 @@ double lash_free_gap(LashFreeProblem* problem, const double x[4]) {
         gap = lash_free_distance(problem->Q, problem->at[0].p, &n, e, k);
     } else {
         Vec3 w = vec3_sub(problem->at[0].p, problem->at[1].p);
-        gap = problem->mode == LASH_MODE_N ? vec3_dot(w, outward(view->b, &problem->at[1]))
-                                           : vec3_norm(w);
+        gap = vec3_norm(w);
+        if (problem->mode != LASH_MODE_C)
+            gap = vec3_dot(w, outward(view->b, &problem->at[1])) - problem->tube;
     }
     return gap <= view->query->limit && gap >= -2 * reach ? gap : INFINITY;
 }
@@ -44,7 +42,7 @@ static bool is_known(const LashFreeProblem* problem, const double x[4]) {
 }
 
 // Enters a new root into the list, the smallest gaps first; a full list drops its largest.
-void lash_free_keep(LashFreeProblem* problem, const double x[4], double sign) {
+void lash_free_keep(LashFreeProblem* problem, const double x[4]) {
     if (is_known(problem, x)) return;
     double gap = lash_free_gap(problem, x);
     if (isinf(gap) ||
@@ -53,19 +51,18 @@ void lash_free_keep(LashFreeProblem* problem, const double x[4], double sign) {
     int at = problem->roots < LASH_FREE_ROOTS ? problem->roots++ : LASH_FREE_ROOTS - 1;
     for (; at > 0 && problem->gap[at - 1] > gap; --at) {
         problem->gap[at] = problem->gap[at - 1];
-        problem->sign[at] = problem->sign[at - 1];
         memcpy(problem->x[at], problem->x[at - 1], sizeof problem->x[at]);
     }
     problem->gap[at] = gap;
-    problem->sign[at] = sign;
     memcpy(problem->x[at], x, sizeof problem->x[at]);
 }
 
 // Adds the root with parameters x to the view; true when it was accepted.
-static bool add_root(LashFreeProblem* problem, const double x[4], int slot, bool check) {
+static bool add_root(LashFreeProblem* problem, const double x[4], int slot) {
     LashPairView* view = problem->v;
-    LashCandidate c = {.slot = slot, .check = check};
+    LashCandidate c = {.slot = slot, .check = true};
     int before = view->count;
+    problem->evaluated = false; // whatever was looked at last: one value for a root
     lash_free_points(problem, x);
     if (problem->mode == LASH_MODE_S) {
         const LashSurfacePoint s = problem->at[0];
@@ -95,7 +92,13 @@ static bool add_root(LashFreeProblem* problem, const double x[4], int slot, bool
     c.cb = b.p;
     memcpy(c.t_a, x, (size_t)problem->na * sizeof(double));
     memcpy(c.t_b, x + problem->na, (size_t)(problem->n - problem->na) * sizeof(double));
-    if (problem->mode == LASH_MODE_N) {
+    if (problem->mode == LASH_MODE_E) { // v of the foot
+        const LashCells* cells = view->b->cells;
+        double along = vec3_dot(vec3_sub(a.p, b.p), cells->axis);
+        c.cb = vec3_add_scaled(b.p, along, cells->axis);
+        c.t_b[1] = cells->middle + along / cells->speed;
+    }
+    if (problem->mode != LASH_MODE_C) {
         c.n = outward(view->b, &b);
         if (problem->na == 2 && vec3_dot(vec3_cross(a.u, a.v), c.n) * view->a->side > 0)
             return false;
@@ -121,16 +124,25 @@ bool lash_free_is_minimum(LashFreeProblem* problem, const double x[4]) {
     return J[0] > 0 && -J[0] * J[5] - J[4] * J[4] > 0;
 }
 
-// ---- search and follow ------------------------------------------------------------------------
+// ---- search -----------------------------------------------------------------------------------
 
 static void make_problem(LashPairView* view, LashFreeProblem* problem) {
     const LashFeature *a = view->a, *b = view->b;
     problem->v = view;
-    problem->roots = problem->ends = 0;
+    problem->roots = 0;
+    problem->list = NULL;
     problem->evaluated = false;
     bool free_b = b->skeleton == LASH_SKELETON_SURFACE || b->skeleton == LASH_SKELETON_CURVE;
     bool elementary_a = a->kind == LASH_FEATURE_FACE && a->skeleton != LASH_SKELETON_SURFACE;
     problem->na = 0;
+    problem->tube = 0;
+    if (lash_feature_is_extruded(b) && a->skeleton != LASH_SKELETON_CONE) {
+        problem->mode = LASH_MODE_E;
+        problem->na = lash_free_parameters(a);
+        problem->n = problem->na + 1;
+        problem->tube = a->side * a->tube;
+        return;
+    }
     if (!free_b || elementary_a) {
         problem->mode = LASH_MODE_S;
         if (free_b) {
@@ -150,97 +162,73 @@ static void make_problem(LashPairView* view, LashFreeProblem* problem) {
     problem->n = problem->na + lash_free_parameters(b);
 }
 
-// Slots: a root keeps the slot of the warm root it came from; new ones take the free slots.
-static void add_roots(LashFreeProblem* problem, LashWarm* warm) {
-    bool taken[LASH_MAX_POINTS] = {false};
-    LashWarm next = {.unresolved = problem->unresolved};
-    int slot_of[LASH_FREE_ROOTS];
-    for (int k = 0; k < problem->roots; ++k) {
-        slot_of[k] = -1;
-        for (int s = 0; warm != NULL && s < warm->count; ++s) {
-            double d = 0;
-            for (int i = 0; i < problem->n; ++i)
-                d = fmax(d,
-                         lash_free_parameter_distance(problem, i, problem->x[k][i], warm->p[s][i]));
-            if (d < 0.05 && !taken[s]) {
-                taken[s] = true;
-                slot_of[k] = s;
-                break;
-            }
-        }
-    }
-    for (int k = 0; k < problem->roots; ++k) {
-        int s = slot_of[k];
-        for (int i = 0; s < 0 && i < LASH_MAX_POINTS; ++i)
-            if (!taken[i]) s = i;
-        if (s < 0) continue;
-        for (int i = 0; slot_of[k] < 0 && i < LASH_MAX_POINTS; ++i)
-            if (!taken[i] && i < s) s = i;
-        if (!add_root(problem, problem->x[k], s, true)) {
-            if (next.waiting < LASH_MAX_WAITING)
-                memcpy(next.wait[next.waiting++], problem->x[k], sizeof next.wait[0]);
-            continue;
-        }
-        next.sign[s] = problem->sign[k];
-        taken[s] = true;
-        if (s >= next.count) next.count = s + 1;
-        memcpy(next.p[s], problem->x[k], sizeof next.p[s]);
-    }
-    if (warm == NULL) return;
-    for (int k = 0; k < problem->ends && next.waiting < LASH_MAX_WAITING; ++k)
-        memcpy(next.wait[next.waiting++], problem->end[k], sizeof next.wait[0]);
-    for (int s = 0; s < next.count; ++s) // holes keep what was there
-        if (!taken[s]) {
-            memcpy(next.p[s], warm->p[s], sizeof next.p[s]);
-            next.sign[s] = 0;
-        }
-    *warm = next;
+// Largest difference of the parameters, as a share of their ranges.
+static double parameter_distance(const LashFreeProblem* problem, const double* x, const double* y) {
+    double most = 0;
+    for (int i = 0; i < problem->n; ++i)
+        most = fmax(most, lash_free_parameter_distance(problem, i, x[i], y[i]));
+    return most;
 }
 
-// Roots that wait outside: those that came in take a slot that is empty now.
-static void follow_waiting(LashFreeProblem* problem, LashWarm* warm, bool taken[LASH_MAX_POINTS]) {
-    for (int k = 0; k < warm->waiting; ++k) {
-        double x[4], sign;
-        memcpy(x, warm->wait[k], sizeof x);
-        int s = warm->count < LASH_MAX_POINTS ? warm->count : 0;
-        while (s < LASH_MAX_POINTS && taken[s]) ++s;
-        for (int i = 0; s == LASH_MAX_POINTS && i < LASH_MAX_POINTS; ++i)
-            if (!taken[i]) s = i;
-        if (s == LASH_MAX_POINTS) return;
-        if (lash_free_newton(problem, x, 0, &sign) != LASH_ROOT) continue;
-        memcpy(warm->wait[k], x, sizeof x);
-        if (!lash_free_is_minimum(problem, x) || is_known(problem, x)) continue;
-        memcpy(problem->x[problem->roots++], x, sizeof x);
-        if (!add_root(problem, x, s, true)) continue;
-        taken[s] = true;
-        warm->sign[s] = sign;
-        memcpy(warm->p[s], x, sizeof x);
-        if (s >= warm->count) warm->count = s + 1;
+// A root keeps the slot of the nearest root of the last call; new ones take the free slots. x: of
+// the roots of the view. Slots that are empty now remember what was there.
+static void assign_slots(LashFreeProblem* problem, double x[LASH_MAX_POINTS][4], LashWarm* warm) {
+    const double same = 0.05; // of the range: roots move by less between two calls
+    LashPairView* view = problem->v;
+    bool taken[LASH_MAX_POINTS] = {false};
+    for (int k = 0; k < view->count; ++k) {
+        double nearest = same;
+        view->roots[k].slot = -1;
+        for (int s = 0; s < warm->count; ++s) {
+            double d = taken[s] ? INFINITY : parameter_distance(problem, x[k], warm->p[s]);
+            if (!(d < nearest)) continue;
+            nearest = d;
+            view->roots[k].slot = s;
+        }
+        if (view->roots[k].slot >= 0) taken[view->roots[k].slot] = true;
     }
+    for (int k = 0; k < view->count; ++k) {
+        int s = view->roots[k].slot;
+        if (s < 0) {
+            s = 0;
+            while (taken[s]) ++s;
+            taken[s] = true;
+            view->roots[k].slot = s;
+        }
+        if (s >= warm->count) warm->count = s + 1;
+        memcpy(warm->p[s], x[k], sizeof warm->p[s]);
+    }
+}
+
+// The smallest gaps that both features own.
+static void add_roots(LashFreeProblem* problem, LashWarm* warm) {
+    LashPairView* view = problem->v;
+    double x[LASH_MAX_POINTS][4];
+    for (int k = 0; k < problem->roots && view->count < LASH_MAX_POINTS; ++k) {
+        int at = view->count;
+        if (add_root(problem, problem->x[k], at)) memcpy(x[at], problem->x[k], sizeof x[at]);
+    }
+    if (warm == NULL) return;
+    warm->unresolved = problem->unresolved;
+    assign_slots(problem, x, warm);
 }
 
 void lash_pair_free(LashPairView* view) {
-    LashFreeProblem q;
-    make_problem(view, &q);
+    LashFreeProblem problem;
+    make_problem(view, &problem);
     LashWarm* warm = view->query->warm;
-    if (warm == NULL || view->query->search) {
-        lash_free_search(&q);
-        add_roots(&q, warm);
-        return;
-    }
-    bool taken[LASH_MAX_POINTS] = {false};
-    for (int s = 0; s < warm->count; ++s) { // follow
-        double x[4], sign;
-        memcpy(x, warm->p[s], sizeof x);
-        if (lash_free_newton(&q, x, 8, &sign) != LASH_ROOT || !lash_free_is_minimum(&q, x) ||
-            is_known(&q, x))
-            continue;
-        memcpy(q.x[q.roots++], x, sizeof x);
-        // as long as no fold is passed the root stays a contact
-        if (!add_root(&q, x, s, sign != warm->sign[s])) continue;
-        taken[s] = true;
-        warm->sign[s] = sign;
-        memcpy(warm->p[s], x, sizeof x);
-    }
-    follow_waiting(&q, warm, taken);
+    const LashCandidates* all = view->query->candidates;
+    bool listed = warm != NULL && all != NULL && warm->listed;
+    lash_free_search(&problem, listed ? all->item + warm->first : NULL, listed ? warm->pairs : 0);
+    add_roots(&problem, warm);
+}
+
+void lash_pair_list_free(LashPairView* view, double move, double turn) {
+    LashFreeProblem problem;
+    make_problem(view, &problem);
+    LashWarm* warm = view->query->warm;
+    LashCandidates* all = view->query->candidates;
+    warm->first = all->used;
+    warm->listed = lash_free_list(&problem, move, turn, all);
+    warm->pairs = all->used - warm->first;
 }

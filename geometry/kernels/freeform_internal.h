@@ -7,28 +7,29 @@
 
 enum { LASH_FREE_ROOTS = 32 };
 
-typedef enum LashFreeMode { LASH_MODE_S, LASH_MODE_N, LASH_MODE_C } LashFreeMode;
+typedef enum LashFreeMode { LASH_MODE_S, LASH_MODE_N, LASH_MODE_E, LASH_MODE_C } LashFreeMode;
 
 typedef struct LashFreeProblem {
     LashPairView* v;
     LashFreeMode mode;
-    const LashFeature *P, *Q; // S: parametric and elementary feature
-    LashPlacement place;      // S: P in Q's frame
-    int na, n;                // parameters of a; of all (S: of P)
-    double x[LASH_FREE_ROOTS][4], sign[LASH_FREE_ROOTS], gap[LASH_FREE_ROOTS]; // ascending gap
+    const LashFeature *P, *Q;                           // S: parametric and elementary feature
+    LashPlacement place;                                // S: P in Q's frame
+    int na, n;                                          // parameters of a; of all (S: of P)
+    double tube;                                        // E: of a, negative: hollow [m]
+    double x[LASH_FREE_ROOTS][4], gap[LASH_FREE_ROOTS]; // ascending gap
     int roots;
-    double end[LASH_MAX_WAITING][4]; // where Newton was stopped by the range
-    int ends;
     LashSurfacePoint at[2]; // last evaluation: P (S) or a, placed; b
     double at_x[4];
     bool evaluated;
-    int budget;     // boxes the search may still look at
-    int unresolved; // boxes about which nothing was proven
+    int budget;           // boxes the search may still look at
+    int unresolved;       // boxes about which nothing was proven
+    LashCandidates* list; // NULL: boxes are searched, else pairs of cells are listed
+    bool overflow;        // the list was full
 } LashFreeProblem;
 
 int lash_free_parameters(const LashFeature* feature);
-LashSurfacePoint lash_free_point(const LashFeature* feature,
-                                 const double* t); // own frame; curves: u only
+// Own frame; curves: u only. Of elementary faces the skeleton.
+LashSurfacePoint lash_free_point(const LashFeature* feature, const double* t);
 // Points and first derivatives of both sides at x into q->at; by Taylor's formula when x is a last
 // Newton step away from the last evaluation.
 void lash_free_points(LashFreeProblem* problem, const double* x);
@@ -43,18 +44,20 @@ double lash_free_range(const LashFreeProblem* problem, int i, double* low, doubl
 // Difference of two values of parameter i, as a share of its range or period.
 double lash_free_parameter_distance(const LashFreeProblem* problem, int i, double x, double y);
 
-typedef enum LashDescent { LASH_ROOT, LASH_NO_ROOT, LASH_STOPPED } LashDescent; // by the range
-
-// From x to a root, giving up after `patience` steps against the ends of the range. sign: of the
-// determinant of the Jacobian at the root; it changes only at a fold.
-LashDescent lash_free_newton(LashFreeProblem* problem, double x[4], int patience, double* sign);
+// From x to a root; false: there is none near.
+bool lash_free_newton(LashFreeProblem* problem, double x[4]);
 
 double lash_free_gap(LashFreeProblem* problem, const double x[4]); // INFINITY: of no use
 bool lash_free_is_minimum(LashFreeProblem* problem, const double x[4]);
 bool lash_free_same(const LashFreeProblem* problem, const double* x, const double* y);
 // Enters a new root into the list, the smallest gaps first; a full list drops its largest.
-void lash_free_keep(LashFreeProblem* problem, const double x[4], double sign);
+void lash_free_keep(LashFreeProblem* problem, const double x[4]);
 
-void lash_free_search(LashFreeProblem* problem);
+// All roots within the limit of the query; listed: look at these cells only, of a list that holds.
+void lash_free_search(LashFreeProblem* problem, const LashCellPair* listed, int count);
+// Appends the pairs of cells that can hold a root within the limit after any motion up to move [m]
+// and turn [rad]; false: the list is full, or there is no root here whatever the cells; nothing is
+// appended.
+bool lash_free_list(LashFreeProblem* problem, double move, double turn, LashCandidates* list);
 
 #endif

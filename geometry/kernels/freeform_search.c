@@ -16,10 +16,25 @@
 // Newton's method from the middle finds it. All other boxes are halved, along the direction in
 // which they are widest in space.
 //
+// E: all is seen across the axis of the extruded face b. Of the derivatives of a only their parts
+// across it count, |a_i| <= |a_i(x) across e| + sum_k h_k |a_ik|: two extruded faces that are almost
+// parallel are as easy as any. A line parallel to the axis, or another extruded face, lies on b
+// along a line, whose ends belong to edges and vertices: there is no root (PARALLEL).
+//
 // So every root is found and none twice, except in boxes that are still undecided after MAX_DEPTH
-// halvings or when the budget is used up: at folds (two roots about to vanish), on line and area
-// contact, at poles. There Newton is started from the middle of the box and nothing is proven;
+// halvings or when the budget is used up: at folds (two roots about to vanish), on area contact, at
+// poles. There Newton is started from the middle of the box and nothing is proven;
 // LashWarm.unresolved counts them. Rounding is covered by a relative 1e-9 of each bound.
+//
+// Motion. For all poses in which no point of one side that matters has moved by more than delta
+// against the other, nor the sides turned by more than theta, F and J change by at most
+//   S  |dF_i| <= |P_i| (k2 delta + theta),
+//      |dJ_ij| <= |P_ij| (k2 delta + theta) + |P_i||P_j| (k3 delta + 2 k2 theta)
+//   N, E, C  r by delta, the derivatives of a by theta times their length.
+// With these added to |F| and V the tests above exclude a pair of cells for all these poses at once.
+// What is left is a list of candidates; as long as the motion lasts only they are searched, by the
+// same tests in the same order. So a pose has one answer, bit for bit, searched afresh or not, and
+// roots that are born at a fold are there at once.
 #include "geometry/kernels/freeform_internal.h"
 
 #include <string.h>
@@ -32,6 +47,9 @@ static const int max_depth[5] = {0, 18, 12, 12, 14}, budget[5] = {0, 2000, 4000,
 static const double slack = 1 + 1e-9;
 enum { FLAT_DEPTH = 4 };              // from here on a flat box is given up
 static const double FLAT_BEND = 1e-9; // curvature times size
+// Sine of the angle between two lines on which extruded faces count as parallel: over a length L the
+// middle of the contact is nearer than its ends by curvature (angle L)^2 / 8, far below 1e-10 L.
+static const double PARALLEL = 1e-5;
 
 typedef struct Box {
     double x[4], h[4];
@@ -39,12 +57,19 @@ typedef struct Box {
 } Box;
 
 typedef struct Range {            // what is searched for
-    double low, gap_high;         // of the gaps
+    double low, gap_high;         // of the gaps; E: of the skeleton of a
     double high;                  // S: gap_high; others: of |r|
+    double move, turn;            // the motion it shall hold for [m], [rad]
     const LashDerivatives *a, *b; // of the parameters of a and b (S: a only, of P)
 } Range;
 
 typedef enum Verdict { EXCLUDED, FOUND, UNDECIDED, FLAT } Verdict;
+
+// What is known of a box from its middle; E: what a motion adds to F.
+typedef struct Middle {
+    double F[4], E[4], J[16], V[16];
+    double width[4]; // of the box in space [m]
+} Middle;
 
 // ---- bounds -----------------------------------------------------------------------------------
 
@@ -145,11 +170,89 @@ static void variation_N(const Range* range, int na, const double* h, double V[16
     }
 }
 
+// E: F = r . c' and N . a_i with N = c' x e. d1: of a, across the axis.
+static void variation_E(const Range* range, const double d1[2], int na, const double* h, double r,
+                        double V[16]) {
+    const LashDerivatives *a = range->a, *b = range->b;
+    double N = b->d1[0], N1 = b->d2[0], N2 = b->d3[0], u = h[na];
+    double first = u * (r * N2 + 3 * N * N1); // of r . c'' - c' . c'
+    for (int i = 0; i < na; ++i) {
+        double tangent = u * N1 * d1[i], last = u * N2 * d1[i]; // of c' . a_i, N' . a_i
+        for (int j = 0; j < na; ++j) {
+            double sum = u * N1 * a->d2[i + j]; // of N . a_ij
+            for (int k = 0; k < na; ++k) sum += h[k] * N * a->d3[i + j + k];
+            V[1 + i + 4 * j] = sum;
+            tangent += h[j] * N * a->d2[i + j];
+            last += h[j] * N1 * a->d2[i + j];
+        }
+        V[4 * i] = tangent;
+        V[1 + i + 4 * na] = last;
+        first += h[i] * d1[i] * N1;
+    }
+    V[4 * na] = first;
+}
+
 // Row 0 of C: F = r . a'.
 static void variation_a(const Range* range, const double* h, double r, double V[16]) {
     const LashDerivatives *a = range->a, *b = range->b;
     V[0] = h[0] * (3 * a->d1[0] * a->d2[0] + r * a->d3[0]) + h[1] * b->d1[0] * a->d2[0];
     V[4] = h[0] * a->d2[0] * b->d1[0] + h[1] * a->d1[0] * b->d2[0];
+}
+
+// ---- motion -----------------------------------------------------------------------------------
+
+// Adds to V what a motion changes in J; E: in F. k2, k3: of the distance from Q.
+static void motion_S(const Range* range, int n, double k2, double k3, double E[4], double V[16]) {
+    const double *d1 = range->a->d1, *d2 = range->a->d2;
+    double normal = k2 * range->move + range->turn, bend = k3 * range->move + 2 * k2 * range->turn;
+    for (int i = 0; i < n; ++i) {
+        E[i] = d1[i] * normal;
+        for (int j = 0; j < n; ++j) V[i + 4 * j] += d2[i + j] * normal + d1[i] * d1[j] * bend;
+    }
+}
+
+// The rows r . b_i of N and C.
+static void motion_r(const Range* range, int na, int nb, int row, double E[4], double V[16]) {
+    const LashDerivatives *a = range->a, *b = range->b;
+    for (int i = 0; i < nb; ++i) {
+        E[row + i] = range->move * b->d1[i];
+        for (int j = 0; j < na; ++j) V[row + i + 4 * j] += range->turn * b->d1[i] * a->d1[j];
+        for (int j = 0; j < nb; ++j) V[row + i + 4 * (na + j)] += range->move * b->d2[i + j];
+    }
+}
+
+static void motion_N(const Range* range, int na, double E[4], double V[16]) {
+    const LashDerivatives *a = range->a, *b = range->b;
+    double N = b->d1[0] * b->d1[1];
+    for (int i = 0; i < na; ++i) {
+        E[2 + i] = range->turn * N * a->d1[i];
+        for (int j = 0; j < na; ++j) V[2 + i + 4 * j] += range->turn * N * a->d2[i + j];
+        for (int k = 0; k < 2; ++k) {
+            double N1 = b->d2[k] * b->d1[1] + b->d1[0] * b->d2[1 + k];
+            V[2 + i + 4 * (na + k)] += range->turn * N1 * a->d1[i];
+        }
+    }
+}
+
+static void motion_E(const Range* range, int na, double E[4], double V[16]) {
+    const LashDerivatives *full = range->a, *b = range->b;
+    double N = b->d1[0], N1 = b->d2[0];
+    E[0] = range->move * N;
+    V[4 * na] += range->move * N1;
+    for (int i = 0; i < na; ++i) {
+        V[4 * i] += range->turn * N * full->d1[i];
+        E[1 + i] = range->turn * N * full->d1[i];
+        for (int j = 0; j < na; ++j) V[1 + i + 4 * j] += range->turn * N * full->d2[i + j];
+        V[1 + i + 4 * na] += range->turn * N1 * full->d1[i];
+    }
+}
+
+static void motion_a(const Range* range, double r, double E[4], double V[16]) {
+    const LashDerivatives *a = range->a, *b = range->b;
+    double both = range->move + r * range->turn;
+    E[0] = a->d1[0] * both;
+    V[0] += a->d2[0] * both;
+    V[4] += range->turn * a->d1[0] * b->d1[0];
 }
 
 // ---- verdicts ---------------------------------------------------------------------------------
@@ -186,10 +289,10 @@ static bool invert(int n, const double J[16], double Y[16]) {
     return true;
 }
 
-static bool value_excludes(int n, const double F[4], const double J[16], const double V[16],
-                           const double* h) {
+static bool value_excludes(int n, const double F[4], const double E[4], const double J[16],
+                           const double V[16], const double* h) {
     for (int i = 0; i < n; ++i) {
-        double most = 0;
+        double most = E[i];
         for (int j = 0; j < n; ++j) most += (fabs(J[i + 4 * j]) + V[i + 4 * j]) * h[j];
         if (fabs(F[i]) > most * slack) return true;
     }
@@ -200,7 +303,8 @@ static bool value_excludes(int n, const double F[4], const double J[16], const d
 // are contacts.
 static bool minimum_excluded(const LashFreeProblem* problem, const double J[16],
                              const double V[16]) {
-    if (problem->mode == LASH_MODE_N && problem->na > 0) return false;
+    bool normals = problem->mode == LASH_MODE_N || problem->mode == LASH_MODE_E;
+    if (normals && (problem->na > 0 || problem->tube < 0)) return false;
     for (int i = 0; i < problem->n; ++i) {
         bool rising =
             problem->mode == LASH_MODE_S || i < problem->na; // the entry of a minimum is positive
@@ -210,15 +314,38 @@ static bool minimum_excluded(const LashFreeProblem* problem, const double J[16],
     return false;
 }
 
-// Newton's method in a box that holds one root at most. It may lead to a root elsewhere, too.
+static bool is_inside(const LashFreeProblem* problem, const double x[4], const Box* box) {
+    for (int i = 0; i < problem->n; ++i)
+        if (fabs(x[i] - box->x[i]) > box->h[i] * (1 + 1e-6)) return false;
+    return true;
+}
+
+// Newton's method in a box that holds one root at most. A root elsewhere is left to its own box: so
+// each has one way to be found, and one value.
 static Verdict take_root(LashFreeProblem* problem, const Box* box, const double d[4]) {
-    double x[4] = {0, 0, 0, 0}, sign;
+    double x[4] = {0, 0, 0, 0};
     for (int i = 0; i < problem->n; ++i) x[i] = box->x[i] - fmin(box->h[i], fmax(-box->h[i], d[i]));
-    if (lash_free_newton(problem, x, 8, &sign) != LASH_ROOT) return UNDECIDED;
-    bool inside = true;
-    for (int i = 0; i < problem->n; ++i) inside &= fabs(x[i] - box->x[i]) <= box->h[i] * (1 + 1e-6);
-    if (lash_free_is_minimum(problem, x)) lash_free_keep(problem, x, sign);
-    return inside ? FOUND : UNDECIDED;
+    if (!lash_free_newton(problem, x)) return UNDECIDED;
+    if (!is_inside(problem, x, box)) return UNDECIDED;
+    if (lash_free_is_minimum(problem, x)) lash_free_keep(problem, x);
+    return FOUND;
+}
+
+// Newton's step from the middle: does it leave the box for all that is in it?
+static bool newton_excludes(int n, const Middle* middle, const double* h) {
+    double Y[16];
+    if (!invert(n, middle->J, Y)) return false;
+    for (int i = 0; i < n; ++i) {
+        double d = 0, error = 0;
+        for (int j = 0; j < n; ++j) {
+            double y = fabs(Y[i + 4 * j]), sum = middle->E[j];
+            d += Y[i + 4 * j] * middle->F[j];
+            for (int k = 0; k < n; ++k) sum += middle->V[j + 4 * k] * h[k];
+            error += y * sum;
+        }
+        if (fabs(d) > (h[i] + error) * slack) return true;
+    }
+    return false;
 }
 
 static Verdict newton_verdict(LashFreeProblem* problem, const Box* box, const double F[4],
@@ -262,6 +389,10 @@ static double normal_turn(const LashDerivatives* derivatives, const double* h, d
     return (h[0] * u + h[1] * v) / length;
 }
 
+static double lowest_cosine(double angle) {
+    return angle < LASH_PI ? cos(angle) : -1;
+}
+
 // S, a face: normals and gradients over the box that cannot oppose each other.
 static bool normals_exclude(const LashFreeProblem* problem, const Range* range, const Box* box,
                             Vec3 X, Vec3 n, double rho) {
@@ -270,8 +401,10 @@ static bool normals_exclude(const LashFreeProblem* problem, const Range* range, 
     double l = vec3_norm(N), x = gradient_turn(problem->Q, X, rho) * slack;
     double y = normal_turn(range->a, box->h, l) * slack,
            cosine = -problem->P->side * vec3_dot(n, N) / l;
+    if (!(x < 1 && y < 1)) return false;
+    if (range->turn > 0) return cosine + 1e-9 < lowest_cosine(asin(x) + asin(y) + range->turn);
     // cos (asin x + asin y), both below pi / 2
-    return x < 1 && y < 1 && cosine + 1e-9 < sqrt((1 - x * x) * (1 - y * y)) - x * y;
+    return cosine + 1e-9 < sqrt((1 - x * x) * (1 - y * y)) - x * y;
 }
 
 // S, two parameters: does the distance not bend in some direction, as along the line contact of a
@@ -284,49 +417,108 @@ static bool is_flat(const LashFreeProblem* problem, const Range* range, const do
     return fabs(a * c - b * b) * size <= FLAT_BEND * most;
 }
 
-// What is known of a box from its middle.
-typedef struct Middle {
-    double F[4], J[16], V[16];
-} Middle;
+// Bounds on the first derivatives of a over a box, across the axis of the extruded face, from those
+// at its middle.
+static void across_axis(const LashFreeProblem* problem, const Range* range, const Vec3 d[2],
+                        const double* h, double d1[2]) {
+    const LashDerivatives* full = range->a;
+    for (int i = 0; i < problem->na; ++i) {
+        double most = vec3_norm(lash_across(d[i], problem->v->b->cells->axis)) * slack;
+        for (int k = 0; k < problem->na; ++k) most += h[k] * full->d2[i + k];
+        d1[i] = fmin(full->d1[i], most + range->turn * full->d1[i]);
+    }
+}
+
+static double spread_of(const Range* range, int n, int na, const double* h) {
+    double rho = range->move;
+    for (int i = 0; i < n; ++i) rho += h[i] * (i < na ? range->a->d1[i] : range->b->d1[i - na]);
+    return rho;
+}
+
+static Verdict judge_S(LashFreeProblem* problem, const Range* range, const Box* box, Vec3 at,
+                       Middle* middle) {
+    Vec3 normal, e[2];
+    int n = problem->n;
+    double rho = spread_of(range, n, n, box->h);
+    double k[2], k2, k3, gap = lash_free_distance(problem->Q, at, &normal, e, k);
+    if (gap - rho * slack > range->high || gap + rho * slack < range->low) return EXCLUDED;
+    if (beyond_cone(problem->Q, at, gap, rho * slack)) return EXCLUDED;
+    if (normals_exclude(problem, range, box, at, normal, rho)) return EXCLUDED;
+    distance_bounds(problem->Q, at, rho, &k2, &k3);
+    if (isinf(k2)) return UNDECIDED;
+    variation_S(range, n, box->h, k2, k3, middle->V);
+    if (range->move > 0) motion_S(range, n, k2, k3, middle->E, middle->V);
+    return FOUND;
+}
+
+static Verdict judge_E(LashFreeProblem* problem, const Range* range, const Box* box, Vec3 r,
+                       Middle* middle) {
+    int na = problem->na;
+    Vec3 d[2] = {problem->at[0].u, problem->at[0].v};
+    double d1[2] = {0, 0}, rho = range->move + box->h[na] * range->b->d1[0];
+    across_axis(problem, range, d, box->h, d1);
+    for (int i = 0; i < na; ++i) {
+        middle->width[i] = box->h[i] * d1[i];
+        rho += middle->width[i];
+    }
+    double length = vec3_norm(r);
+    if (length - rho * slack > range->high) return EXCLUDED;
+    variation_E(range, d1, na, box->h, length + rho, middle->V);
+    if (range->move > 0) motion_E(range, na, middle->E, middle->V);
+    return FOUND;
+}
+
+static Verdict judge_NC(LashFreeProblem* problem, const Range* range, const Box* box, Vec3 r,
+                        Middle* middle) {
+    bool moves = range->move > 0, normals = problem->mode == LASH_MODE_N;
+    int n = problem->n, na = problem->na, row = normals ? 0 : na;
+    double *E = middle->E, *V = middle->V;
+    double rho = spread_of(range, n, na, box->h), most = vec3_norm(r) + rho;
+    if (most - 2 * rho * slack > range->high) return EXCLUDED;
+    variation_r(range, na, n - na, row, box->h, most, V);
+    if (normals)
+        variation_N(range, na, box->h, V);
+    else if (na == 1)
+        variation_a(range, box->h, most, V);
+    if (moves) motion_r(range, na, n - na, row, E, V);
+    if (moves && normals) motion_N(range, na, E, V);
+    if (moves && !normals && na == 1) motion_a(range, most, E, V);
+    return FOUND;
+}
 
 static Verdict judge_middle(LashFreeProblem* problem, const Range* range, const Box* box,
                             Middle* middle) {
-    double *F = middle->F, *J = middle->J, *V = middle->V, rho = 0;
     int n = problem->n, na = problem->mode == LASH_MODE_S ? n : problem->na;
-    Vec3 at = lash_free_system(problem, box->x, F, J);
+    Vec3 at = lash_free_system(problem, box->x, middle->F, middle->J);
+    Verdict verdict = FOUND; // perhaps
     for (int i = 0; i < n; ++i)
-        rho += box->h[i] * (i < na ? range->a->d1[i] : range->b->d1[i - na]);
-    if (problem->mode == LASH_MODE_S) {
-        Vec3 normal, e[2];
-        double k[2], k2, k3, gap = lash_free_distance(problem->Q, at, &normal, e, k);
-        if (gap - rho * slack > range->high || gap + rho * slack < range->low) return EXCLUDED;
-        if (beyond_cone(problem->Q, at, gap, rho * slack)) return EXCLUDED;
-        if (normals_exclude(problem, range, box, at, normal, rho)) return EXCLUDED;
-        distance_bounds(problem->Q, at, rho, &k2, &k3);
-        if (isinf(k2)) return UNDECIDED;
-        variation_S(range, n, box->h, k2, k3, V);
-    } else {
-        double r = vec3_norm(at);
-        if (r - rho * slack > range->high) return EXCLUDED;
-        int nb = n - na;
-        variation_r(range, na, nb, problem->mode == LASH_MODE_N ? 0 : na, box->h, r + rho, V);
-        if (problem->mode == LASH_MODE_N)
-            variation_N(range, na, box->h, V);
-        else if (na == 1)
-            variation_a(range, box->h, r + rho, V);
-    }
-    if (value_excludes(n, F, J, V, box->h) || minimum_excluded(problem, J, V)) return EXCLUDED;
-    return FOUND; // perhaps
+        middle->width[i] = box->h[i] * (i < na ? range->a->d1[i] : range->b->d1[i - na]);
+    if (problem->mode == LASH_MODE_S)
+        verdict = judge_S(problem, range, box, at, middle);
+    else if (problem->mode == LASH_MODE_E)
+        verdict = judge_E(problem, range, box, at, middle);
+    else
+        verdict = judge_NC(problem, range, box, at, middle);
+    if (verdict != FOUND) return verdict;
+    if (value_excludes(n, middle->F, middle->E, middle->J, middle->V, box->h)) return EXCLUDED;
+    return minimum_excluded(problem, middle->J, middle->V) ? EXCLUDED : FOUND;
 }
 
+// For all poses of the motion?
 static bool is_excluded(LashFreeProblem* problem, const Range* range, const Box* box) {
-    Middle middle = {{0}, {0}, {0}};
-    return judge_middle(problem, range, box, &middle) == EXCLUDED;
+    Middle middle = {{0}, {0}, {0}, {0}, {0}};
+    Verdict verdict = judge_middle(problem, range, box, &middle);
+    if (verdict == FOUND) return newton_excludes(problem->n, &middle, box->h);
+    return verdict == EXCLUDED;
 }
 
-static Verdict judge(LashFreeProblem* problem, const Range* range, const Box* box) {
-    Middle middle = {{0}, {0}, {0}};
+// widest: the parameter along which the box is widest in space.
+static Verdict judge(LashFreeProblem* problem, const Range* range, const Box* box, int* widest) {
+    Middle middle = {{0}, {0}, {0}, {0}, {0}};
     Verdict verdict = judge_middle(problem, range, box, &middle);
+    *widest = 0;
+    for (int i = 1; i < problem->n; ++i)
+        if (middle.width[i] > middle.width[*widest]) *widest = i;
     if (verdict != FOUND) return verdict;
     if (box->depth >= FLAT_DEPTH && is_flat(problem, range, middle.J)) return FLAT;
     return newton_verdict(problem, box, middle.F, middle.J, middle.V);
@@ -334,57 +526,28 @@ static Verdict judge(LashFreeProblem* problem, const Range* range, const Box* bo
 
 // ---- branching --------------------------------------------------------------------------------
 
-static void keep_end(LashFreeProblem* problem, const double x[4]) {
-    if (problem->ends == LASH_MAX_WAITING || isinf(lash_free_gap(problem, x))) return;
-    for (int k = 0; k < problem->ends; ++k)
-        if (lash_free_same(problem, x, problem->end[k])) return;
-    memcpy(problem->end[problem->ends++], x, sizeof problem->end[0]);
-}
-
-static void start(LashFreeProblem* problem, const double x0[4]) {
-    double x[4] = {x0[0], x0[1], x0[2], x0[3]}, sign;
-    LashDescent descent = lash_free_newton(problem, x, 8, &sign);
-    if (descent == LASH_ROOT && lash_free_is_minimum(problem, x)) lash_free_keep(problem, x, sign);
-    if (descent == LASH_STOPPED) keep_end(problem, x);
-}
-
-// Does the box touch an end of a range? From there Newton tells what waits outside.
-static bool at_end(const LashFreeProblem* problem, const Box* box) {
-    for (int i = 0; i < problem->n; ++i) {
-        double low, high, period = lash_free_range(problem, i, &low, &high);
-        if (period > 0) continue;
-        if (box->x[i] - 1.5 * box->h[i] < low || box->x[i] + 1.5 * box->h[i] > high) return true;
-    }
-    return false;
+// From an undecided box. Roots outside its cells are found in their own.
+static void start(LashFreeProblem* problem, const double x0[4], const Box* cells) {
+    double x[4] = {x0[0], x0[1], x0[2], x0[3]};
+    if (lash_free_newton(problem, x) && is_inside(problem, x, cells) &&
+        lash_free_is_minimum(problem, x))
+        lash_free_keep(problem, x);
 }
 
 static void search_box(LashFreeProblem* problem, const Range* range, const Box* whole) {
     Box stack[MAX_STACK];
-    int top = 0, na = problem->mode == LASH_MODE_S ? problem->n : problem->na;
-    if (problem->v->query->warm != NULL && at_end(problem, whole)) {
-        Box around = *whole; // what waits outside is not farther than that
-        for (int i = 0; i < problem->n; ++i) around.h[i] *= 2;
-        if (is_excluded(problem, range, &around)) return; // and so is a part of it
-        start(problem, whole->x);
-    }
+    int top = 0;
     stack[top++] = *whole;
     while (top > 0) {
         Box box = stack[--top];
+        int widest = 0;
         bool tired = box.depth >= max_depth[problem->n] || problem->budget-- <= 0;
-        Verdict verdict = tired && box.depth == 0 ? UNDECIDED : judge(problem, range, &box);
+        Verdict verdict = UNDECIDED;
+        if (!tired || box.depth > 0) verdict = judge(problem, range, &box, &widest);
         if (verdict == EXCLUDED || verdict == FOUND) continue;
         if (tired || verdict == FLAT) {
-            if (problem->unresolved++ < MAX_STARTS) start(problem, box.x);
+            if (problem->unresolved++ < MAX_STARTS) start(problem, box.x, whole);
             continue;
-        }
-        int widest = 0;
-        double most = -1;
-        for (int i = 0; i < problem->n; ++i) {
-            double width = box.h[i] * (i < na ? range->a->d1[i] : range->b->d1[i - na]);
-            if (width > most) {
-                most = width;
-                widest = i;
-            }
         }
         ++box.depth;
         box.h[widest] *= 0.5;
@@ -393,6 +556,25 @@ static void search_box(LashFreeProblem* problem, const Range* range, const Box* 
         box.x[widest] += 2 * box.h[widest];
         stack[top++] = box;
     }
+}
+
+// A box that the cells cannot exclude: it is searched, or (a list is made) becomes a candidate
+// unless it is excluded for the whole motion. Returns whether the candidate is taken.
+static bool take_box(LashFreeProblem* problem, const Range* range, const Box* box) {
+    if (problem->list == NULL) {
+        search_box(problem, range, box);
+        return false;
+    }
+    return !is_excluded(problem, range, box);
+}
+
+static void add_candidate(LashFreeProblem* problem, int a, int b) {
+    LashCandidates* list = problem->list;
+    if (list->used == list->capacity) {
+        problem->overflow = true;
+        return;
+    }
+    list->item[list->used++] = (LashCellPair){a, b};
 }
 
 // ---- cells ------------------------------------------------------------------------------------
@@ -406,47 +588,43 @@ static Box cell_box(const LashCell* cell) {
     return box;
 }
 
-static void search_S(LashFreeProblem* problem) {
+// S. Returns whether the cell is a candidate.
+static bool look_at_cell(LashFreeProblem* problem, Range* range, const LashCell* cell) {
+    Vec3 n, e[2], X = lash_place(&problem->place, cell->center);
+    double k[2], d = lash_free_distance(problem->Q, X, &n, e, k), rho = cell->radius + range->move;
+    if (d - rho > range->high || d + rho < range->low) return false;
+    if (problem->P->kind == LASH_FEATURE_FACE) { // normals must be able to oppose
+        double cosine = -vec3_dot(n, mat3_mul(problem->place.rot, cell->normal));
+        double x = gradient_turn(problem->Q, X, rho) * slack;
+        double turn = cell->cone + (x < 1 ? asin(x) : LASH_PI) + range->turn + 1e-9;
+        if (turn < LASH_PI && cosine < cos(turn)) return false;
+    }
+    Box box = cell_box(cell);
+    range->a = &cell->d;
+    return take_box(problem, range, &box);
+}
+
+static void search_S(LashFreeProblem* problem, Range* range) {
     const LashCells* cells = problem->P->cells;
-    double limit = problem->v->query->limit;
-    Range range = {
-        .low = -depth_of(problem->v->a, problem->v->b), .gap_high = limit, .high = limit};
     for (int g = 0; g < cells->groups; ++g) {
         const LashCellGroup* group = cells->group + g;
-        Vec3 n, e[2];
-        double k[2];
-        double d =
-            lash_free_distance(problem->Q, lash_place(&problem->place, group->center), &n, e, k);
-        if (d - group->radius > range.high || d + group->radius < range.low) continue;
-        for (int i = 0; i < group->count; ++i) {
-            const LashCell* c = cells->cell + group->first + i;
-            Vec3 X = lash_place(&problem->place, c->center);
-            d = lash_free_distance(problem->Q, X, &n, e, k);
-            if (d - c->radius > range.high || d + c->radius < range.low) continue;
-            if (problem->P->kind == LASH_FEATURE_FACE) { // normals must be able to oppose
-                double cosine = -vec3_dot(n, mat3_mul(problem->place.rot, c->normal));
-                double x = gradient_turn(problem->Q, X, c->radius) * slack;
-                double turn = c->cone + (x < 1 ? asin(x) : LASH_PI) + 1e-9;
-                if (turn < LASH_PI && cosine < cos(turn)) continue;
-            }
-            Box box = cell_box(c);
-            range.a = &c->d;
-            search_box(problem, &range, &box);
-        }
+        Vec3 n, e[2], X = lash_place(&problem->place, group->center);
+        double k[2], d = lash_free_distance(problem->Q, X, &n, e, k);
+        double rho = group->radius + range->move;
+        if (d - rho > range->high || d + rho < range->low) continue;
+        for (int i = group->first; i < group->first + group->count; ++i)
+            if (look_at_cell(problem, range, cells->cell + i)) add_candidate(problem, i, 0);
     }
 }
 
-// Cannot F_i = r . b_i vanish over both boxes? From the middles alone.
-static bool rows_exclude(const Range* range, int na, int nb, Vec3 r, const Vec3* tangent,
-                         const double* ha, const double* hb) {
-    double length = vec3_norm(r), spread = 0;
-    for (int k = 0; k < na; ++k) spread += ha[k] * range->a->d1[k];
-    for (int k = 0; k < nb; ++k) spread += hb[k] * range->b->d1[k];
+// Cannot F_i = r . b_i vanish over both boxes? From the middles alone; spread: of r.
+static bool rows_exclude(const Range* range, int nb, Vec3 r, double spread, const LashCell* cell) {
+    double length = vec3_norm(r);
     for (int i = 0; i < nb; ++i) {
         double turn = 0; // of b_i
-        for (int k = 0; k < nb; ++k) turn += hb[k] * range->b->d2[i + k];
+        for (int k = 0; k < nb; ++k) turn += cell->half[k] * range->b->d2[i + k];
         double most = spread * range->b->d1[i] + length * turn;
-        if (fabs(vec3_dot(r, tangent[i])) > most * slack) return true;
+        if (fabs(vec3_dot(r, cell->tangent[i])) > most * slack) return true;
     }
     return false;
 }
@@ -459,110 +637,304 @@ static bool gap_excludes(const Range* range, const LashCell* cell, Vec3 r, doubl
     return along - error * slack > range->gap_high || along + error * slack < range->low;
 }
 
-// A vertex or elementary edge a against one cell of b. A root's foot on a line is the projection of
-// its foot on the cell; a circle is cut into arcs.
-static void search_one_cell(LashFreeProblem* problem, Range* range, const LashCell* cell) {
-    enum { ARCS = 8 };
+// Can a piece of a with its middle at p, no part of it farther from there than `radius` (E: across
+// the axis, `across`), hold a root with the cell?
+static bool cell_excludes(const LashFreeProblem* problem, const Range* range, const LashCell* cell,
+                          Vec3 p, double radius, double across) {
+    Vec3 r = vec3_sub(p, cell->center);
+    double both = radius + cell->radius + range->move, far = range->high + both;
+    int nb = problem->n - problem->na;
+    if (vec3_norm_squared(r) > far * far) return true;
+    if (problem->mode == LASH_MODE_E) {
+        r = lash_across(r, problem->v->b->cells->axis);
+        both = across + cell->half[0] * cell->d.d1[0] + range->move;
+        far = range->high + both;
+        if (vec3_norm_squared(r) > far * far) return true;
+    }
+    if (problem->mode != LASH_MODE_C && gap_excludes(range, cell, r, both)) return true;
+    // of the parameters this is more than the radius
+    double spread = range->move + across;
+    for (int k = 0; k < nb; ++k) spread += cell->half[k] * cell->d.d1[k];
+    return rows_exclude(range, nb, r, spread, cell);
+}
+
+// A root's foot on a straight a is the projection of its foot on the cell: the range of t.
+static bool clip_line(const LashFreeProblem* problem, const Range* range, const LashCell* cell,
+                      double* low, double* high) {
     const LashPairView* view = problem->v;
     Vec3 w = vec3_sub(cell->center, view->origin);
-    range->b = &cell->d;
-    bool circle = view->a->skeleton == LASH_SKELETON_CIRCLE;
-    double low = view->a->t0, high = view->a->t1;
-    if (view->a->skeleton == LASH_SKELETON_LINE) {
-        double t = vec3_dot(w, view->z);
-        low = fmax(low, t - cell->radius);
-        high = fmin(high, t + cell->radius);
-        if (low > high) return;
+    double t = vec3_dot(w, view->z), around = cell->radius + range->move;
+    *low = fmax(*low, t - around);
+    *high = fmin(*high, t + around);
+    if (problem->mode == LASH_MODE_E && range->turn == 0) { // the same across the axis
+        Vec3 z = lash_across(view->z, view->b->cells->axis);
+        double zz = vec3_norm_squared(z);
+        t = vec3_dot(w, z) / zz;
+        around = (cell->half[0] * cell->d.d1[0] + range->move) / sqrt(zz) * slack;
+        *low = fmax(*low, t - around);
+        *high = fmin(*high, t + around);
     }
-    for (int k = 0; k < (circle ? ARCS : 1); ++k) {
-        double h = 0.5 * (high - low) / (circle ? ARCS : 1), t[2] = {low + h * (2 * k + 1), 0};
-        if (problem->na == 0) h = 0;
-        Vec3 r = vec3_sub(lash_place(view->b_a, lash_free_point(view->a, t).p), cell->center);
-        double both = cell->radius + h * range->a->d1[0];
-        if (vec3_norm_squared(r) > (range->high + both) * (range->high + both)) continue;
-        if (problem->mode == LASH_MODE_N && gap_excludes(range, cell, r, both)) continue;
-        if (rows_exclude(range, problem->na, problem->n - problem->na, r, cell->tangent, &h,
-                         cell->half))
-            continue;
-        Box box = cell_box(cell);
-        if (problem->na == 1) {
-            Box both_box = {.x = {t[0], cell->p[0], cell->p[1]},
-                            .h = {h, cell->half[0], cell->half[1]}};
-            box = both_box;
-        }
-        search_box(problem, range, &box);
+    return *low <= *high;
+}
+
+// Ranges of the parameter of a, point, line or circle, in which its root with the cell can be.
+typedef struct Windows {
+    double t[8], h[8];
+    int count;
+} Windows;
+
+// A root has r . a' = 0: its foot on a circle is in the direction of its foot on the cell, or
+// opposite.
+static void clip_circle(const LashFreeProblem* problem, const Range* range, const LashCell* cell,
+                        Windows* windows) {
+    const LashPairView* view = problem->v;
+    double low, high, around = cell->radius;
+    double period = lash_free_range(problem, 0, &low, &high);
+    Vec3 w = vec3_sub(cell->center, view->origin);
+    double x = vec3_dot(w, view->x), y = vec3_dot(w, view->y), far = sqrt(x * x + y * y);
+    if (problem->mode == LASH_MODE_E) { // seen along the axis of the circle
+        double sine = vec3_norm(lash_across(view->b->cells->axis, view->z));
+        around = cell->half[0] * cell->d.d1[0];
+        around += cell->half[1] * cell->d.d1[1] * (sine + range->turn);
+    }
+    double sine = (around + range->move) / far * slack + 1e-9, half = asin(fmin(sine, 1));
+    double angle = atan2(y, x);
+    windows->count = 0;
+    if (period > 0) {
+        low = 0;
+        high = period;
+    }
+    for (int k = 0; k < 6 && sine < 0.7; ++k) { // in front and behind, from turn to turn
+        double t = angle + LASH_PI * (k - 2);
+        double from = fmax(low, t - half), to = fmin(high, t + half);
+        if (!(from <= to)) continue;
+        windows->t[windows->count] = 0.5 * (from + to);
+        windows->h[windows->count++] = 0.5 * (to - from);
+    }
+    for (int k = 0; k < 8 && sine >= 0.7; ++k) {
+        windows->h[k] = (high - low) / 16;
+        windows->t[k] = low + (2 * k + 1) * windows->h[k];
+        windows->count = 8;
     }
 }
 
-static void search_one(LashFreeProblem* problem) {
+static void clip_to_cell(const LashFreeProblem* problem, const Range* range, const LashCell* cell,
+                         Windows* windows) {
+    double low, high;
+    windows->count = 1;
+    windows->t[0] = windows->h[0] = 0;
+    if (problem->v->a->skeleton == LASH_SKELETON_CIRCLE) clip_circle(problem, range, cell, windows);
+    if (problem->v->a->skeleton != LASH_SKELETON_LINE) return;
+    lash_free_range(problem, 0, &low, &high);
+    if (!clip_line(problem, range, cell, &low, &high)) windows->count = 0;
+    windows->t[0] = 0.5 * (low + high);
+    windows->h[0] = 0.5 * (high - low);
+}
+
+// A point, line or circle a against one cell of b. Returns whether the cell is a candidate.
+static bool look_at_one(LashFreeProblem* problem, Range* range, const LashCell* cell) {
+    const LashPairView* view = problem->v;
+    bool taken = false;
+    Windows windows;
+    range->b = &cell->d;
+    clip_to_cell(problem, range, cell, &windows);
+    for (int k = 0; k < windows.count && !taken; ++k) {
+        double t[2] = {windows.t[k], 0}, h = windows.h[k], radius = h * range->a->d1[0];
+        double across = radius;
+        LashSurfacePoint point = lash_free_point(view->a, t);
+        Vec3 p = lash_place(view->b_a, point.p);
+        if (problem->mode == LASH_MODE_E && problem->na == 1) {
+            Vec3 d[2] = {mat3_mul(view->b_a->rot, point.u), vec3_zero()};
+            double d1[2];
+            across_axis(problem, range, d, &h, d1);
+            across = h * d1[0];
+        }
+        if (cell_excludes(problem, range, cell, p, radius, across)) continue;
+        Box box = cell_box(cell);
+        if (problem->na == 1) {
+            Box both = {.x = {t[0], cell->p[0], cell->p[1]},
+                        .h = {h, cell->half[0], cell->half[1]}};
+            box = both;
+        }
+        taken = take_box(problem, range, &box);
+    }
+    return taken;
+}
+
+static void search_one(LashFreeProblem* problem, Range* range) {
     const LashFeature *a = problem->v->a, *b = problem->v->b;
-    double R = a->radius;
-    LashDerivatives of_a = {{0}};
-    if (a->skeleton == LASH_SKELETON_LINE) of_a.d1[0] = 1;
-    if (a->skeleton == LASH_SKELETON_CIRCLE) of_a.d1[0] = of_a.d2[0] = of_a.d3[0] = R;
-    double limit = problem->v->query->limit, deep = depth_of(a, b);
-    Range range = {.low = -deep, .gap_high = limit, .high = fmax(limit, deep), .a = &of_a};
     Vec3 center = lash_place(problem->v->b_a, a->center);
     for (int g = 0; g < b->cells->groups; ++g) {
         const LashCellGroup* group = b->cells->group + g;
         double far = vec3_distance(center, group->center) - a->bound - group->radius;
-        if (far > range.high) continue;
-        for (int i = 0; i < group->count; ++i)
-            search_one_cell(problem, &range, b->cells->cell + group->first + i);
+        if (far > range->high + range->move) continue;
+        for (int i = group->first; i < group->first + group->count; ++i)
+            if (look_at_one(problem, range, b->cells->cell + i)) add_candidate(problem, 0, i);
     }
+}
+
+typedef struct Placed { // a cell of a in b's frame
+    const LashCell* cell;
+    Vec3 p, normal;
+    double across; // bound of the distance from p, of the parameters; E: across the axis [m]
+} Placed;
+
+static Placed place_cell(const LashFreeProblem* problem, Range* range, const LashCell* cell) {
+    const LashPlacement* b_a = problem->v->b_a;
+    Placed placed = {.cell = cell,
+                     .p = lash_place(b_a, cell->center),
+                     .normal = mat3_mul(b_a->rot, cell->normal)};
+    double d1[2] = {cell->d.d1[0], cell->d.d1[1]};
+    range->a = &cell->d;
+    if (problem->mode == LASH_MODE_E) {
+        Vec3 d[2] = {mat3_mul(b_a->rot, cell->tangent[0]), mat3_mul(b_a->rot, cell->tangent[1])};
+        across_axis(problem, range, d, cell->half, d1);
+    }
+    for (int k = 0; k < problem->na; ++k) placed.across += cell->half[k] * d1[k];
+    return placed;
+}
+
+// Returns whether the pair of cells is a candidate.
+static bool look_at_both(LashFreeProblem* problem, Range* range, const Placed* placed,
+                         const LashCell* cb) {
+    int na = problem->na, nb = problem->n - problem->na;
+    const LashCell* ca = placed->cell;
+    double turn = ca->cone + cb->cone + range->turn + 1e-9;
+    range->a = &ca->d;
+    range->b = &cb->d;
+    if (cell_excludes(problem, range, cb, placed->p, ca->radius, placed->across)) return false;
+    if (na == 2 && turn < LASH_PI && -vec3_dot(placed->normal, cb->normal) < cos(turn))
+        return false;
+    Box box = cell_box(ca);
+    for (int k = 0; k < nb; ++k) {
+        box.x[na + k] = cb->p[k];
+        box.h[na + k] = cb->half[k];
+    }
+    return take_box(problem, range, &box);
 }
 
 static void search_cells(LashFreeProblem* problem, Range* range, const LashCellGroup* ga,
                          const LashCellGroup* gb) {
     const LashFeature *a = problem->v->a, *b = problem->v->b;
-    int na = problem->na, nb = problem->n - problem->na;
-    for (int i = 0; i < ga->count; ++i) {
-        const LashCell* ca = a->cells->cell + ga->first + i;
-        Vec3 pa = lash_place(problem->v->b_a, ca->center);
-        if (vec3_distance(pa, gb->center) - ca->radius - gb->radius > range->high) continue;
-        Vec3 normal = mat3_mul(problem->v->b_a->rot, ca->normal);
-        range->a = &ca->d;
-        for (int j = 0; j < gb->count; ++j) {
-            const LashCell* cb = b->cells->cell + gb->first + j;
-            double both = ca->radius + cb->radius;
-            Vec3 r = vec3_sub(pa, cb->center);
-            if (vec3_norm_squared(r) > (range->high + both) * (range->high + both)) continue;
-            double turn = ca->cone + cb->cone + 1e-9;
-            if (na == 2 && turn < LASH_PI && -vec3_dot(normal, cb->normal) < cos(turn)) continue;
-            if (nb == 2 && gap_excludes(range, cb, r, both)) continue;
-            range->b = &cb->d;
-            if (rows_exclude(range, na, nb, r, cb->tangent, ca->half, cb->half)) continue;
-            Box box = cell_box(ca);
-            for (int k = 0; k < nb; ++k) {
-                box.x[na + k] = cb->p[k];
-                box.h[na + k] = cb->half[k];
-            }
-            search_box(problem, range, &box);
-        }
+    double high = range->high + range->move;
+    for (int i = ga->first; i < ga->first + ga->count; ++i) {
+        Placed placed = place_cell(problem, range, a->cells->cell + i);
+        double both = placed.cell->radius + gb->radius;
+        if (vec3_distance(placed.p, gb->center) - both > high) continue;
+        for (int j = gb->first; j < gb->first + gb->count; ++j)
+            if (look_at_both(problem, range, &placed, b->cells->cell + j))
+                add_candidate(problem, i, j);
     }
 }
 
-static void search_both(LashFreeProblem* problem) {
+static void search_both(LashFreeProblem* problem, Range* range) {
     const LashFeature *a = problem->v->a, *b = problem->v->b;
-    double limit = problem->v->query->limit, deep = depth_of(a, b);
-    Range range = {.low = -deep, .gap_high = limit, .high = fmax(limit, deep)};
     for (int i = 0; i < a->cells->groups; ++i) {
         Vec3 center = lash_place(problem->v->b_a, a->cells->group[i].center);
         for (int j = 0; j < b->cells->groups; ++j) {
             double r = a->cells->group[i].radius + b->cells->group[j].radius;
-            if (vec3_distance(center, b->cells->group[j].center) - r > range.high) continue;
-            search_cells(problem, &range, a->cells->group + i, b->cells->group + j);
+            double far = vec3_distance(center, b->cells->group[j].center) - r;
+            if (far > range->high + range->move) continue;
+            search_cells(problem, range, a->cells->group + i, b->cells->group + j);
         }
     }
 }
 
-void lash_free_search(LashFreeProblem* problem) {
+// Only the candidates of a list.
+static void search_listed(LashFreeProblem* problem, Range* range, const LashCellPair* pair,
+                          int count) {
+    const LashPairView* view = problem->v;
+    for (int k = 0; k < count; ++k) {
+        if (problem->mode == LASH_MODE_S) {
+            look_at_cell(problem, range, problem->P->cells->cell + pair[k].a);
+            continue;
+        }
+        const LashCell* cb = view->b->cells->cell + pair[k].b;
+        if (view->a->cells == NULL) {
+            look_at_one(problem, range, cb);
+            continue;
+        }
+        Placed placed = place_cell(problem, range, view->a->cells->cell + pair[k].a);
+        look_at_both(problem, range, &placed, cb);
+    }
+}
+
+// A range for the given limit; derivatives of an elementary a go to *of_a.
+static Range range_of(const LashFreeProblem* problem, double limit, LashDerivatives* of_a) {
+    const LashFeature *a = problem->v->a, *b = problem->v->b;
+    double deep = depth_of(a, b), tube = problem->tube, depth = problem->v->query->depth;
+    if (depth > 0) deep = fmin(deep, depth);
+    Range range = {.low = tube - deep, .gap_high = tube + limit, .high = limit, .a = of_a};
+    if (problem->mode != LASH_MODE_S) range.high = fmax(fabs(range.low), fabs(range.gap_high));
+    if (a->skeleton == LASH_SKELETON_LINE) of_a->d1[0] = 1;
+    if (a->skeleton == LASH_SKELETON_CIRCLE) of_a->d1[0] = of_a->d2[0] = of_a->d3[0] = a->radius;
+    return range;
+}
+
+// Two edges of plane faces with the same normal z: the outward directions of one are above the
+// plane, n . z >= 0, of the other below. They meet on the border only, which belongs to the other
+// faces of both edges, too.
+static bool is_flush(const LashPairView* view) {
+    if (view->a->wedge != LASH_WEDGE_GENERAL && view->a->wedge != LASH_WEDGE_FIXED) return false;
+    if (view->b->wedge != LASH_WEDGE_GENERAL && view->b->wedge != LASH_WEDGE_FIXED) return false;
+    for (int i = 0; i < 4; ++i) {
+        const LashFace* fa = view->a->shape->face + view->a->edge->face[i / 2];
+        const LashFace* fb = view->b->shape->face + view->b->edge->face[i % 2];
+        if (fa->type != LASH_PLANE || fb->type != LASH_PLANE) continue;
+        Vec3 za = mat3_mul(view->b_a->rot, vec3_scale(fa->side, fa->z));
+        Vec3 zb = vec3_scale(fb->side, fb->z);
+        if (vec3_dot(za, zb) > 0 && vec3_norm(vec3_cross(za, zb)) < LASH_BORDER_ANGLE) return true;
+    }
+    return false;
+}
+
+// A line or an extruded face that is parallel to the extruded face b.
+static bool is_parallel(const LashFreeProblem* problem) {
+    const LashPairView* view = problem->v;
+    if (problem->mode != LASH_MODE_E) return false;
+    Vec3 axis = view->z;
+    if (lash_feature_is_extruded(view->a))
+        axis = mat3_mul(view->b_a->rot, view->a->cells->axis);
+    else if (view->a->skeleton != LASH_SKELETON_LINE)
+        return false;
+    return vec3_norm(vec3_cross(axis, view->b->cells->axis)) < PARALLEL;
+}
+
+static void search_all(LashFreeProblem* problem, Range* range) {
+    if (problem->mode == LASH_MODE_S)
+        search_S(problem, range);
+    else if (problem->v->a->cells == NULL)
+        search_one(problem, range);
+    else
+        search_both(problem, range);
+}
+
+void lash_free_search(LashFreeProblem* problem, const LashCellPair* listed, int count) {
+    LashDerivatives of_a = {{0}};
+    Range range = range_of(problem, problem->v->query->limit, &of_a);
     problem->budget = budget[problem->n];
     problem->unresolved = 0;
-    if (problem->mode == LASH_MODE_S)
-        search_S(problem);
-    else if (problem->v->a->cells == NULL)
-        search_one(problem);
+    problem->list = NULL;
+    if (is_parallel(problem) || is_flush(problem->v)) return;
+    if (listed != NULL)
+        search_listed(problem, &range, listed, count);
     else
-        search_both(problem);
+        search_all(problem, &range);
+}
+
+bool lash_free_list(LashFreeProblem* problem, double move, double turn, LashCandidates* list) {
+    LashDerivatives of_a = {{0}};
+    Range range = range_of(problem, problem->v->query->limit, &of_a);
+    // A point of either side that is in range after the motion: in the frame of the other it has
+    // moved by this at most.
+    range.move = fmax(move + fmax(range.high, -range.low) * turn, 1e-300);
+    range.turn = turn;
+    if (is_parallel(problem) || is_flush(problem->v)) return false; // a search ends at once
+    problem->list = list;
+    problem->overflow = false;
+    int before = list->used;
+    search_all(problem, &range);
+    problem->list = NULL;
+    if (problem->overflow) list->used = before;
+    return !problem->overflow;
 }

@@ -4,6 +4,9 @@
 //  S  against an elementary face with signed distance phi:  grad phi . P_i = 0
 //  N  point, edge or surface a against a surface b:  r . S_u = r . S_v = 0,  N . a_i = 0,
 //     r = pa - pb, N = S_u x S_v; regular through r = 0
+//  E  point, line, circle, curve or surface a against an extruded surface b with the axis e and the
+//     profile c: across e, where v does not count,  r . c' = 0,  N . a_i = 0,  N = c' x e.
+//     An elementary face a is its skeleton here, with a tube around it
 //  C  curve against curve or point:  r . a' = 0,  r . b' = 0
 // Newton with the exact Jacobian follows a root in 2-3 steps.
 #include "geometry/kernels/freeform_internal.h"
@@ -32,8 +35,18 @@ int lash_free_parameters(const LashFeature* feature) {
 LashSurfacePoint lash_free_point(const LashFeature* feature, const double* t) {
     LashSurfacePoint s;
     memset(&s, 0, sizeof s);
+    bool face = feature->kind == LASH_FEATURE_FACE;
     if (feature->skeleton == LASH_SKELETON_POINT) {
         s.p = feature->origin;
+    } else if (face && feature->skeleton == LASH_SKELETON_LINE) {
+        s.p = vec3_add_scaled(feature->origin, t[0], feature->z);
+        s.u = feature->z;
+    } else if (face && feature->skeleton == LASH_SKELETON_CIRCLE) {
+        double c = feature->radius * cos(t[0]), d = feature->radius * sin(t[0]);
+        Vec3 out = vec3_add(vec3_scale(c, feature->x), vec3_scale(d, feature->y));
+        s.p = vec3_add(feature->origin, out);
+        s.u = vec3_add(vec3_scale(-d, feature->x), vec3_scale(c, feature->y));
+        s.uu = vec3_neg(out);
     } else if (feature->kind == LASH_FEATURE_EDGE) {
         LashCurvePoint c = lash_edge_point(feature->shape, feature->edge, t[0]);
         s.p = c.p;
@@ -59,8 +72,12 @@ static void evaluate(LashFreeProblem* problem, const double* x) {
     if (problem->mode == LASH_MODE_S) {
         problem->at[0] = place(&problem->place, lash_free_point(problem->P, x));
     } else {
+        double profile[2] = {x[problem->na], 0};
+        const LashFeature* b = problem->v->b;
+        bool extruded = problem->mode == LASH_MODE_E;
+        if (extruded) profile[1] = b->cells->middle;
         problem->at[0] = place(problem->v->b_a, lash_free_point(problem->v->a, x));
-        problem->at[1] = lash_free_point(problem->v->b, x + problem->na);
+        problem->at[1] = lash_free_point(b, extruded ? profile : x + problem->na);
     }
     problem->evaluated = true;
     for (int i = 0; i < problem->n; ++i) problem->at_x[i] = x[i];
@@ -177,6 +194,24 @@ static Vec3 system_N(const LashFreeProblem* problem, double F[4], double J[16]) 
     return r;
 }
 
+static Vec3 system_E(const LashFreeProblem* problem, double F[4], double J[16]) {
+    int na = problem->na;
+    const LashSurfacePoint a = problem->at[0], b = problem->at[1];
+    Vec3 e = problem->v->b->cells->axis, r = lash_across(vec3_sub(a.p, b.p), e);
+    Vec3 c = lash_across(b.u, e), cc = lash_across(b.uu, e);
+    Vec3 N = vec3_cross(c, e), Nu = vec3_cross(cc, e), da[2] = {a.u, a.v};
+    const Vec3* dda[4] = {&a.uu, &a.uv, &a.uv, &a.vv};
+    F[0] = vec3_dot(r, c);
+    for (int j = 0; j < na; ++j) J[4 * j] = vec3_dot(c, da[j]);
+    J[4 * na] = vec3_dot(r, cc) - vec3_dot(c, c);
+    for (int i = 0; i < na; ++i) {
+        F[1 + i] = vec3_dot(N, da[i]);
+        for (int j = 0; j < na; ++j) J[1 + i + 4 * j] = vec3_dot(N, *dda[i + 2 * j]);
+        J[1 + i + 4 * na] = vec3_dot(Nu, da[i]);
+    }
+    return r;
+}
+
 static Vec3 system_C(const LashFreeProblem* problem, double F[4], double J[16]) {
     int na = problem->na;
     const LashSurfacePoint a = problem->at[0], b = problem->at[1];
@@ -199,16 +234,16 @@ Vec3 lash_free_system(LashFreeProblem* problem, const double* x, double F[4], do
             return system_S(problem, F, J);
         case LASH_MODE_N:
             return system_N(problem, F, J);
+        case LASH_MODE_E:
+            return system_E(problem, F, J);
         case LASH_MODE_C:
             return system_C(problem, F, J);
     }
     return vec3_zero();
 }
 
-// Solves J d = F (n <= 4, column stride 4) with rows scaled to 1; false when singular. sign: of the
-// determinant.
-static bool solve(int n, double J[16], double F[4], double* sign) {
-    *sign = 1;
+// Solves J d = F (n <= 4, column stride 4) with rows scaled to 1; false when singular.
+static bool solve(int n, double J[16], double F[4]) {
     for (int i = 0; i < n; ++i) {
         double s = 0;
         for (int j = 0; j < n; ++j) s = fmax(s, fabs(J[i + 4 * j]));
@@ -221,7 +256,6 @@ static bool solve(int n, double J[16], double F[4], double* sign) {
         for (int i = k + 1; i < n; ++i)
             if (fabs(J[i + 4 * k]) > fabs(J[p + 4 * k])) p = i;
         if (!(fabs(J[p + 4 * k]) > 1e-14)) return false;
-        if (J[p + 4 * k] < 0) *sign = -*sign;
         if (p != k) {
             for (int j = 0; j < n; ++j) {
                 double t = J[k + 4 * j];
@@ -231,7 +265,6 @@ static bool solve(int n, double J[16], double F[4], double* sign) {
             double t = F[k];
             F[k] = F[p];
             F[p] = t;
-            *sign = -*sign;
         }
         for (int i = k + 1; i < n; ++i) {
             double m = J[i + 4 * k] / J[k + 4 * k];
@@ -250,6 +283,16 @@ static bool solve(int n, double J[16], double F[4], double* sign) {
 // Circles and surfaces of revolution go round without end; closed patches and curves are wrapped.
 static double parameter_range(const LashFeature* feature, int i, double* low, double* high) {
     bool closed, free;
+    if (feature->kind == LASH_FEATURE_FACE && feature->skeleton == LASH_SKELETON_LINE) { // its axis
+        *low = feature->face->v0;
+        *high = feature->face->v1;
+        return 0;
+    }
+    if (feature->kind == LASH_FEATURE_FACE && feature->skeleton == LASH_SKELETON_CIRCLE) {
+        *low = -INFINITY;
+        *high = INFINITY;
+        return 2 * LASH_PI;
+    }
     if (feature->kind == LASH_FEATURE_EDGE) {
         *low = feature->t0;
         *high = feature->t1;
@@ -280,9 +323,8 @@ double lash_free_parameter_distance(const LashFreeProblem* problem, int i, doubl
     return period > 0 ? fabs(remainder(d, period)) / period : d / (high - low);
 }
 
-// From x to a root, giving up after `patience` steps against the ends of the range. sign: of the
-// determinant of the Jacobian at the root; it changes only at a fold.
-LashDescent lash_free_newton(LashFreeProblem* problem, double x[4], int patience, double* sign) {
+bool lash_free_newton(LashFreeProblem* problem, double x[4]) {
+    enum { PATIENCE = 8 };     // steps against the ends of the range
     const double trust = 0.15; // longest step, of the range
     double low[4], high[4], period[4];
     for (int i = 0; i < problem->n; ++i) period[i] = lash_free_range(problem, i, &low[i], &high[i]);
@@ -291,13 +333,13 @@ LashDescent lash_free_newton(LashFreeProblem* problem, double x[4], int patience
     for (int k = 0; k < MAX_NEWTON; ++k) {
         double F[4], J[16] = {0};
         lash_free_system(problem, x, F, J);
-        if (!solve(problem->n, J, F, sign)) return LASH_NO_ROOT;
+        if (!solve(problem->n, J, F)) return false;
         double step = 0;
-        bool clamped = false, stopped = false;
+        bool clamped = false;
         for (int i = 0; i < problem->n; ++i) {
             double range = period[i] > 0 ? period[i] : high[i] - low[i];
             double d = F[i], most = trust * range;
-            if (!isfinite(d)) return LASH_NO_ROOT;
+            if (!isfinite(d)) return false;
             step = fmax(step, fabs(d) / range);
             if (fabs(d) > most) {
                 d = copysign(most, d);
@@ -308,21 +350,21 @@ LashDescent lash_free_newton(LashFreeProblem* problem, double x[4], int patience
             if (period[i] > 0 && next > high[i]) next -= period[i];
             if (next < low[i] - margin) {
                 next = low[i] - margin;
-                clamped = stopped = true;
+                clamped = true;
             }
             if (next > high[i] + margin) {
                 next = high[i] + margin;
-                clamped = stopped = true;
+                clamped = true;
             }
             x[i] = next;
         }
         // quadratic: the next step would be C step^2, C = step / last^2 when it is not small by
         // luck
         double C = k == 0 ? 1e4 : fmax(step / (last * last), 5);
-        if (step < 1e-6 && C * step * step < 1e-14 && !clamped) return LASH_ROOT;
+        if (step < 1e-6 && C * step * step < 1e-14 && !clamped) return true;
         last = step;
         outside = clamped ? outside + 1 : 0;
-        if (outside > patience) return stopped ? LASH_STOPPED : LASH_NO_ROOT;
+        if (outside > PATIENCE) return false;
     }
-    return LASH_NO_ROOT;
+    return false;
 }

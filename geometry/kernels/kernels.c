@@ -43,7 +43,12 @@ bool lash_kernel_is_free(const LashFeature* a, const LashFeature* b) {
     return is_free(a->skeleton, b->skeleton);
 }
 
-// The smaller skeleton first.
+// The smaller skeleton first, extruded faces last.
+static bool is_ordered(const LashFeature* a, const LashFeature* b) {
+    if (a->skeleton != b->skeleton) return a->skeleton < b->skeleton;
+    return !lash_feature_is_extruded(a) || lash_feature_is_extruded(b);
+}
+
 static int slots_ordered(const LashFeature* a, const LashFeature* b) {
     LashSkeleton s = a->skeleton, t = b->skeleton;
     bool ca = concave(a), cb = concave(b);
@@ -64,7 +69,8 @@ static int slots_ordered(const LashFeature* a, const LashFeature* b) {
             return LASH_MAX_POINTS;
         case LASH_SKELETON_CURVE:
             return LASH_MAX_POINTS;
-        case LASH_SKELETON_PLANE:
+        case LASH_SKELETON_PLANE: // an extruded face lies on it along a line, if at all
+            if (lash_feature_is_extruded(b)) return 0;
             return t == LASH_SKELETON_SURFACE ? LASH_MAX_POINTS : 0;
         case LASH_SKELETON_CONE:
             return t == LASH_SKELETON_CONE && (ca || cb) ? 0 : LASH_MAX_POINTS;
@@ -81,7 +87,7 @@ int lash_kernel_slots(const LashFeature* a, const LashFeature* b) {
         bool ruled = g->skeleton == LASH_SKELETON_PLANE || g->skeleton == LASH_SKELETON_LINE;
         if (f->seam && !(g->kind == LASH_FEATURE_FACE && ruled)) return 0;
     }
-    return a->skeleton <= b->skeleton ? slots_ordered(a, b) : slots_ordered(b, a);
+    return is_ordered(a, b) ? slots_ordered(a, b) : slots_ordered(b, a);
 }
 
 // How far outside its cone a vertex or edge f may still be taken, against g.
@@ -356,7 +362,7 @@ void lash_kernel_second_order(const LashFeature* a, const LashFeature* b, const 
 
 // ---- dispatch ---------------------------------------------------------------------------------
 
-static void roots_ordered(LashPairView* view) {
+static void place_skeleton(LashPairView* view) {
     const LashFeature* feature = view->a;
     view->origin = lash_place(view->b_a, feature->origin);
     if (feature->skeleton != LASH_SKELETON_POINT) view->z = mat3_mul(view->b_a->rot, feature->z);
@@ -364,6 +370,11 @@ static void roots_ordered(LashPairView* view) {
         view->x = mat3_mul(view->b_a->rot, feature->x);
         view->y = vec3_cross(view->z, view->x);
     }
+}
+
+static void roots_ordered(LashPairView* view) {
+    const LashFeature* feature = view->a;
+    place_skeleton(view);
     if (is_free(feature->skeleton, view->b->skeleton)) {
         lash_pair_free(view);
         return;
@@ -413,7 +424,7 @@ int lash_kernel_roots(const LashFeature* a, const LashFeature* b, const LashPlac
     v.query = query;
     v.roots = roots;
     v.count = 0;
-    bool ordered = a->skeleton <= b->skeleton, rim = lash_is_rim_cylinder(b, a);
+    bool ordered = is_ordered(a, b), rim = lash_is_rim_cylinder(b, a);
     if (ordered && !rim) {
         v.a = a;
         v.b = b;
@@ -432,6 +443,21 @@ int lash_kernel_roots(const LashFeature* a, const LashFeature* b, const LashPlac
         roots_ordered(&v);
     exchange(b_a, roots, v.count);
     return v.count;
+}
+
+bool lash_kernel_list(const LashFeature* a, const LashFeature* b, const LashPlacement* b_a,
+                      const LashKernelQuery* query, double move, double turn) {
+    LASH_ASSERT(is_free(a->skeleton, b->skeleton) && query->warm != NULL);
+    LashPlacement inverse = lash_placement_inverse(b_a);
+    bool ordered = is_ordered(a, b);
+    LashPairView v = {.a = ordered ? a : b,
+                      .b = ordered ? b : a,
+                      .b_a = ordered ? b_a : &inverse,
+                      .query = query};
+    if (!ordered && query->a_b != NULL) v.b_a = query->a_b;
+    place_skeleton(&v);
+    lash_pair_list_free(&v, move, turn);
+    return query->warm->listed;
 }
 
 bool lash_kernel_rims(const LashFeature* const a[2], const LashFeature* const b[2],

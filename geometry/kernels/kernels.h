@@ -83,6 +83,7 @@ void lash_feature_prepare(
     LashFeature* feature); // makes the cells where the kind needs them, the reach
 void lash_feature_cells(LashFeature* feature); // the cells alone: of shape and face or edge
 void lash_feature_release(LashFeature* feature);
+bool lash_feature_is_extruded(const LashFeature* feature); // a prepared freeform face along a line
 
 // A frame of shape a seen in shape b's frame, as a matrix.
 typedef struct LashPlacement {
@@ -109,22 +110,31 @@ typedef struct LashRoot {
     double bend;
 } LashRoot;
 
-enum { LASH_MAX_WAITING = 4 };
+// Pairs of cells of free features that can hold a root, those of many feature pairs one after
+// another.
+typedef struct LashCellPair {
+    int a, b; // cells; of one side only: the other is 0
+} LashCellPair;
+typedef struct LashCandidates {
+    LashCellPair* item;
+    int used, capacity;
+} LashCandidates;
 
-// Private memory of one pair for warm starts; only pairs with free curves or surfaces use it.
+// Private memory of one pair; only pairs with free curves or surfaces use it.
 typedef struct LashWarm {
-    int count, waiting;
-    int unresolved; // boxes of the last search about which nothing could be proven
-    double wait[LASH_MAX_WAITING][4]; // just outside trims, wedges or ends: may come in any time
-    double p[LASH_MAX_POINTS][4];     // parameters of a, then of b
-    double sign[LASH_MAX_POINTS]; // of the determinant at the root; 0: not known to be a contact
+    int count;                    // slots that were in use
+    int unresolved;               // boxes of the last search about which nothing could be proven
+    bool listed;                  // its candidates are known
+    int first, pairs;             // and stand here
+    double p[LASH_MAX_POINTS][4]; // parameters of a, then of b, of the last root of each slot
 } LashWarm;
 
 typedef struct LashKernelQuery {
-    double limit;             // roots with a larger gap need not be reported [m]
-    bool search;              // free pairs: search globally; else follow the warm roots
-    LashWarm* warm;           // NULL: always search
-    const LashPlacement* a_b; // inverse of b_a when the caller has it, or NULL
+    double limit;               // roots with a larger gap need not be reported [m]
+    double depth;               // free pairs: nor those below -depth; 0: down to the reach
+    LashWarm* warm;             // NULL: slots by the order of the gaps
+    LashCandidates* candidates; // of warm, or NULL: all cells are searched
+    const LashPlacement* a_b;   // inverse of b_a when the caller has it, or NULL
     // A circle on a plane, tilted by less than this (radius times sine), lies on its fixed points
     // (an arc on its ends): its deepest point is left out, which jumps about there. They may miss
     // half of that, an arc's ends twice a quarter of it [m].
@@ -150,6 +160,13 @@ bool lash_kernel_is_free(const LashFeature* a, const LashFeature* b); // needs a
 // All valid roots (inside the trims, owned by this pair, locally a contact); returns their number.
 int lash_kernel_roots(const LashFeature* a, const LashFeature* b, const LashPlacement* b_a,
                       const LashKernelQuery* query, LashRoot roots[LASH_MAX_POINTS]);
+
+// Of a free pair, with warm and candidates: which cells can hold a root within the limit, here and
+// after any motion of a against b by which no point of a moves by more than `move` [m], nor a turns
+// by more than `turn` [rad]. Until then the roots are searched in these cells only, with the same
+// result. False: the list is full, or not needed here; all are searched.
+bool lash_kernel_list(const LashFeature* a, const LashFeature* b, const LashPlacement* b_a,
+                      const LashKernelQuery* query, double move, double turn);
 
 // Both of two pairs at once, faster than one after the other; false when they are not two rims on
 // the same barrel.

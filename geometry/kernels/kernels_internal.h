@@ -73,6 +73,7 @@ void lash_pair_point(LashPairView* view);  // point with anything elementary
 void lash_pair_line(LashPairView* view);   // line with line, circle, cone
 void lash_pair_circle(LashPairView* view); // circle with circle, plane, cone
 void lash_pair_free(LashPairView* view);   // all others, numerically
+void lash_pair_list_free(LashPairView* view, double move, double turn); // see lash_kernel_list
 // A full circular edge with a whole cylinder, the fast way: roots in the cylinder's frame, a the
 // rim.
 static inline bool lash_is_rim_cylinder(const LashFeature* rim, const LashFeature* cylinder) {

@@ -143,7 +143,7 @@ static Pose near_pose(Random* r, const One* a, const One* b) {
 // Minima of the brute force (well inside all ranges) must be roots; returns how many were compared.
 static int compare_minima(const One* a, const One* b, const LashPlacement* q, double tolerance) {
     LashRoot roots[LASH_MAX_POINTS];
-    LashKernelQuery query = {.limit = 1, .search = true};
+    LashKernelQuery query = {.limit = 1};
     int n = lash_kernel_roots(&a->feature, &b->feature, q, &query, roots), compared = 0;
     Minimum m[MAX_MINIMA];
     int count = grid_minima(a, b, q, m);
@@ -218,7 +218,7 @@ static void minimum_at_the_end_of_a_curve_is_not_hidden_by_a_maximum_beside_it(v
     LashPlacement q = {.r = {0.19831442650748271, 0.10221654152495203, -0.20218129918682051}};
     q.rot = quat_matrix(quat_exp(vec3(-5.07927760928e-05, 7.80819320545e-05, 3.63772702295e-05)));
     LashRoot roots[LASH_MAX_POINTS];
-    LashKernelQuery query = {.limit = 1, .search = true};
+    LashKernelQuery query = {.limit = 1};
     assert_int_equal(lash_kernel_roots(&a.feature, &b.feature, &q, &query, roots), 2);
     double larger = fmax(roots[0].gap, roots[1].gap);
     double least = INFINITY;
@@ -301,7 +301,7 @@ static void foot_points_lie_on_both_features(void** state) {
                 Pose p = random_near(&r, &a, &b);
                 LashPlacement q = placement_of(p);
                 LashRoot roots[LASH_MAX_POINTS];
-                LashKernelQuery query = {.limit = 1, .search = true};
+                LashKernelQuery query = {.limit = 1};
                 int n = lash_kernel_roots(&a.feature, &b.feature, &q, &query, roots);
                 for (int m = 0; m < n; ++m)
                     if (!roots[m].deep) {
@@ -436,13 +436,15 @@ typedef struct Touch { // a root, and where it is
     Pose p;
     LashRoot root;
     LashWarm warm; // of free pairs
+    LashCandidates candidates;
 } Touch;
 
 // The root of the moved pair that continues the old one; false when it is gone.
 static bool continued(const Touch* t, Pose p, LashRoot* moved) {
     LashPlacement q = placement_of(p);
     LashWarm warm = t->warm;
-    LashKernelQuery query = {.limit = 2, .warm = &warm};
+    LashCandidates candidates = t->candidates;
+    LashKernelQuery query = {.limit = 2, .warm = &warm, .candidates = &candidates};
     LashRoot roots[LASH_MAX_POINTS];
     int n = lash_kernel_roots(&t->a->feature, &t->b->feature, &q, &query, roots), best = -1;
     double least = 0.02;
@@ -550,10 +552,15 @@ static void rates_equal_finite_differences_for_every_pair(void** state) {
             for (int k = 0; k < 60 * wanted && checked < wanted &&
                             lash_kernel_slots(&a.feature, &b.feature) > 0;
                  ++k) {
+                static LashCellPair cells[1 << 16];
                 Touch t = {.a = &a, .b = &b, .p = random_near(&r, &a, &b)};
                 LashPlacement q = placement_of(t.p);
                 LashRoot roots[LASH_MAX_POINTS];
-                LashKernelQuery query = {.limit = 1, .search = true, .warm = &t.warm};
+                t.candidates = (LashCandidates){cells, 0, 1 << 16};
+                LashKernelQuery query = {.limit = 2, .warm = &t.warm, .candidates = &t.candidates};
+                if (lash_kernel_is_free(&a.feature, &b.feature))
+                    lash_kernel_list(&a.feature, &b.feature, &q, &query, 0.02, 0.02);
+                query.limit = 1;
                 int n = lash_kernel_roots(&a.feature, &b.feature, &q, &query, roots);
                 for (int m = 0; m < n; ++m) {
                     t.root = roots[m];
@@ -583,7 +590,7 @@ static void exchanging_the_sides_turns_the_normal_round(void** state) {
                 Pose p = random_near(&r, &a, &b);
                 LashPlacement q = placement_of(p), inverse = placement_of(pose_inverse(p));
                 LashRoot x[LASH_MAX_POINTS], y[LASH_MAX_POINTS];
-                LashKernelQuery query = {.limit = 1, .search = true};
+                LashKernelQuery query = {.limit = 1};
                 int n = lash_kernel_roots(&a.feature, &b.feature, &q, &query, x);
                 int m = lash_kernel_roots(&b.feature, &a.feature, &inverse, &query, y);
                 if (n != m)
