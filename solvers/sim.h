@@ -132,6 +132,7 @@ typedef enum LashFaultKind {
     LASH_FAULT_ROWS,     // a gap, a joint error or its velocity is not finite at (t, q, v)
     LASH_FAULT_GAP,      // the gap of two surfaces fell by more than they moved in the step to t
     LASH_FAULT_EVENTS,   // more events until t than a step may have; id: the last of them
+    LASH_FAULT_CONTACTS, // contacts closed at once at t have no solution to the tolerance
     LASH_FAULT_CONFLICT, // drivers and contacts exclude each other at t: lash_sim_conflicts
     LASH_FAULT_OVERFLOW  // state, impulses or energies of the step's end (t, q, v) are not finite
 } LashFaultKind;
@@ -142,6 +143,8 @@ typedef struct LashFault {
     uint64_t id;         // the interaction concerned, LASH_NOWHERE: none
     const double *q, *v; // borrowed until the next step; not of LASH_FAULT_GAP
     double fell, moved;  // LASH_FAULT_GAP: by how much the gap fell, the surfaces moved [m]
+    int contacts;        // LASH_FAULT_CONTACTS: how many
+    double residual;     // LASH_FAULT_CONTACTS: what is left [m/s]
 } LashFault;
 
 typedef struct LashEnergy {

@@ -183,6 +183,19 @@ static bool rattles(Cause* cause) {
     return true;
 }
 
+// ---- too many contacts at once ------------------------------------------------------------------
+
+static bool crowds(Cause* cause) {
+    const LashFault* fault = &cause->fault;
+    if (fault->kind != LASH_FAULT_CONTACTS) return false;
+    snprintf(cause->text, sizeof cause->text,
+             "the %d contacts that are closed at t = %.9g s have no common solution to the "
+             "tolerance of velocities, %.2g m/s are left; this scheme solves all contacts of an "
+             "impact at one instant, one that does not look for events (combined) passes over it",
+             fault->contacts, fault->t, fault->residual);
+    return true;
+}
+
 // ---- contradictions -----------------------------------------------------------------------------
 
 // Name of an interaction as the model has it: of a contact of several points that of the contact.
@@ -511,7 +524,7 @@ static void errors_left(const AppStepFailure* of, char* text, size_t size) {
 
 bool app_step_failure(const AppStepFailure* failure, LashError* error) {
     static bool (*const causes[])(Cause*) = {
-        force_not_finite, driver_not_finite, gap_jumps, rattles,  contradicts,
+        force_not_finite, driver_not_finite, gap_jumps, rattles,  crowds,     contradicts,
         too_strong,       overflows,         too_far,   too_fast, force_jumps};
     Cause cause = {.of = failure, .fault = lash_sim_fault(failure->sim)};
     char where[64];

@@ -66,7 +66,10 @@ bool pair_id_is(uint64_t id) {
 }
 
 int pair_id_contact(const LashMechanism* mech, uint64_t id) {
-    if (group_id_is(id)) return mech->group[group_id_group(id)].contact;
+    if (group_id_is(id)) {
+        int group = group_id_group(id); // of LASH_NOWHERE none
+        return group < mech->groups ? mech->group[group].contact : -1;
+    }
     return (int)((id & (PAIR_ID - 1)) >> (2 * ID_SIDE_BITS + ID_SLOT_BITS));
 }
 

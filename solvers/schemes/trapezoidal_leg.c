@@ -294,7 +294,15 @@ bool leg_solve_friction(LashSim* sim, Step* step, const Leg* leg) {
         lash_friction_solve(&problem, &settings, step->P_c, step->U_c, sim->solvers.friction);
     sim->info.solver += info.iterations;
     step->contact_error = info.residual;
-    return info.outcome != LASH_FAILED && info.residual <= sim->settings.tolerance_velocity;
+    if (info.outcome != LASH_FAILED && info.residual <= sim->settings.tolerance_velocity)
+        return true;
+    if (!sim_stopped(sim))
+        sim->failure.fault = (LashFault){.kind = LASH_FAULT_CONTACTS,
+                                         .t = leg->t,
+                                         .id = step->list->item[step->contact[0]].id,
+                                         .contacts = step->nc,
+                                         .residual = info.residual};
+    return false;
 }
 
 static bool solve_contacts(LashSim* sim, Step* step, Leg* leg) {

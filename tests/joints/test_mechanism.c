@@ -230,9 +230,23 @@ static void torsion_spring_counts_turns(void** state) {
     lash_mechanism_destroy(mech);
 }
 
+// The id of no interaction is that of no contact: a step may fail without one that errs.
+static void no_interaction_has_no_name(void** state) {
+    (void)state;
+    LashMechanism* mech = lash_mechanism_create();
+    add_body(mech, 0.5);
+    const LashSystem* system = lash_mechanism_system(mech);
+    char name[20] = "left over";
+    system->name(system, UINT64_MAX, name, sizeof name);
+    assert_string_equal(name, "");
+    assert_int_equal(lash_mechanism_contact_of(mech, UINT64_MAX), -1);
+    lash_mechanism_destroy(mech);
+}
+
 RUN(TEST(derivatives_of_every_joint_match_differences),
     TEST(driver_gradients_match_differences_on_aligned_axes),
     TEST(derivatives_of_every_force_match_differences),
     TEST(derivatives_of_one_sided_springs_match_differences),
     TEST(derivatives_of_bushings_match_differences),
-    TEST(derivatives_of_every_contact_match_differences), TEST(torsion_spring_counts_turns))
+    TEST(derivatives_of_every_contact_match_differences), TEST(torsion_spring_counts_turns),
+    TEST(no_interaction_has_no_name))
