@@ -5,7 +5,8 @@
 #
 # COMMAND is run by lash from the root of the sources, once each. PATTERN is a piece of its output, in which {} stands for a number and blanks for any blanks; the
 # same piece must stand in FILE, with a number that differs by at most NOISE (relative: 0.01 is one percent; absolute with an a behind it: 1e-10a).
-# An L behind the noise: only with LASH_LONG_TESTS=1, since it takes minutes. "COMMAND ; COMMAND" runs both. "! COMMAND" is one of the shell, not of lash.
+# An L behind the noise: only with LASH_LONG_TESTS=1, since it takes minutes. "COMMAND ; COMMAND" runs both. "! COMMAND" is one of the shell, not of lash
+# ($lash is the program, $work a scratch folder; its | has no blanks around it).
 # "PATTERN => OTHER" where the document words it otherwise; there {*1000} is the number times 1000, and "...{}" the first number of the line after the words before it
 # that what follows suits. With WORD only lines that contain it are checked.
 # Exit code 1 when a number differs or is not found; what stands there and what should is told with the file and its line.
@@ -18,7 +19,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 count=0 bad=0
 ln -s "$PWD/models" "$work/models"
-export XDG_CACHE_HOME="$work"
+export XDG_CACHE_HOME="$work" lash work
 
 # Words are split at blanks, nothing is expanded; " ; " begins another command. Exit code 6, out of spec, is a result.
 run_all() {
@@ -37,7 +38,7 @@ while IFS= read -r line; do
   file=$(echo "$line" | awk -F ' [|] ' '{ print $1 }')
   noise=$(echo "$line" | awk -F ' [|] ' '{ print $2 }')
   command=$(echo "$line" | awk -F ' [|] ' '{ print $3 }')
-  pattern=$(echo "$line" | sed 's/^[^|]* | [^|]* | [^|]* | //')
+  pattern=$(echo "$line" | awk '{ for (i = 0; i < 3; ++i) $0 = substr($0, index($0, " | ") + 3); print }')
   case $noise in *L) [ -n "${LASH_LONG_TESTS:-}" ] || continue ;; esac
   noise=${noise%L}
   out=$work/$(echo "$command" | cksum | tr ' ' _)

@@ -127,7 +127,9 @@ static void default_output(const char* step, char* path, size_t size) {
 }
 
 static void print_draft(const Draft* draft, const char* output) {
-    printf("%d parts, %d bodies, %d joints\n", draft->parts, draft->bodies, draft->joints);
+    printf("%d %s, %d %s, %d %s\n", draft->parts, app_plural(draft->parts, "part", "parts"),
+           draft->bodies, app_plural(draft->bodies, "body", "bodies"), draft->joints,
+           app_plural(draft->joints, "joint", "joints"));
     for (int i = 0; i < draft->joints; ++i) {
         const DraftJoint* draft_joint = &draft->joint[i];
         printf("  %-7s %-12s %-28s %s\n", draft_confidence_name[draft_joint->confidence],

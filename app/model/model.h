@@ -406,6 +406,9 @@ LashMechanism* lash_model_build(const LashModel* model, LashError* error);
 
 // SI unit of an output, joint type considered.
 const char* lash_model_output_unit(const LashModel* model, const LashModelOutput* output);
+// The unit of what an output gives at the end: "s" of a first-crossing, "N s" of an integral.
+const char* lash_model_result_unit(const LashModel* model, const LashModelOutput* output,
+                                   char* text, size_t size);
 
 const char* lash_direction_name(LashDirection direction);
 

@@ -80,6 +80,19 @@ const char* lash_model_output_unit(const LashModel* model, const LashModelOutput
     return model_unit_si(output_unit(model, output));
 }
 
+const char* lash_model_result_unit(const LashModel* model, const LashModelOutput* output,
+                                   char* text, size_t size) {
+    const char* unit = lash_model_output_unit(model, output);
+    bool number = strcmp(unit, "1") == 0;
+    if (output->when == LASH_WHEN_FIRST_CROSSING)
+        snprintf(text, size, "s");
+    else if (output->when == LASH_WHEN_INTEGRAL)
+        snprintf(text, size, "%s%ss", number ? "" : unit, number ? "" : " ");
+    else
+        snprintf(text, size, "%s", unit);
+    return text;
+}
+
 static bool find_quantity(ModelContext* context, const char* path, LashModelOutput* output) {
     char key[96], hint[700];
     for (int i = 0; i < LASH_QUANTITIES; ++i) {

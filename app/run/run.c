@@ -551,15 +551,15 @@ static void print_outputs(const Run* run, int width) {
     for (int i = 0; i < model->outputs; ++i) {
         const LashModelOutput* output = &model->output[i];
         double value = app_statistic_result(&run->drive.statistic[i], output);
-        bool crossing = output->when == LASH_WHEN_FIRST_CROSSING;
         bool never = lash_model_output_is_event(output);
-        const char* unit = crossing ? "s" : lash_model_output_unit(model, output);
+        char unit[40];
+        lash_model_result_unit(model, output, unit, sizeof unit);
         if (isnan(value)) {
             printf("  %-*s %s\n", width, output->name, never ? "never" : "not a number");
         } else {
             bool number = strcmp(unit, "1") == 0;
-            printf("  %-*s %.9g%s%s%s\n", width, output->name, value + 0.0, number ? "" : " ",
-                   number ? "" : unit, output->when == LASH_WHEN_INTEGRAL ? " s" : "");
+            printf("  %-*s %.9g%s%s\n", width, output->name, value + 0.0, number ? "" : " ",
+                   number ? "" : unit);
         }
     }
 }

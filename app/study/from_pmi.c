@@ -33,7 +33,10 @@ static void put_outputs(AppJson* json, const LashModel* model) {
     app_json_begin_array(json);
     for (int i = 0; i < model->outputs; ++i) {
         app_json_begin_object(json);
+        char unit[40];
         app_json_put_text(json, "name", model->output[i].name);
+        lash_model_result_unit(model, &model->output[i], unit, sizeof unit);
+        if (strcmp(unit, "1") != 0) app_json_put_text(json, "unit", unit);
         app_json_end_object(json);
     }
     app_json_end_array(json);
@@ -67,7 +70,10 @@ static bool check_model(const LashModel* model, int* parameters, LashError* erro
                               "write {\"fit\": \"10 H7/g6\"} or draft with --fit");
     if (model->outputs == 0)
         return lash_error_set(error, LASH_ERROR_MODEL, "outputs",
-                              "a study needs something to measure: add outputs to the model first");
+                              "a study needs something to measure: add outputs to the model first, "
+                              "such as {\"name\": \"load\", \"quantity\": \"force\", \"of\": "
+                              "\"%.60s\", \"when\": \"mean\"}",
+                              model->joints > 0 ? model->joint[0].name : "a joint");
     return true;
 }
 

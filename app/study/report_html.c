@@ -371,7 +371,8 @@ static void put_contributors(Page* page, const LashAnalysis* analysis,
     if (!isnan(result->r2) && lash_study_analysis(analysis->study) != LASH_ANALYSIS_SOBOL)
         page_put(page, " Together they explain %.0f %%, straight lines alone %.0f %%%s.",
                  100 * result->together, 100 * result->r2,
-                 result->note[0] == '\0' ? "; the rest is interaction or jumps" : "");
+                 result->note[0] == '\0' && result->r2 < 0.99 ? "; the rest is interaction or jumps"
+                                                              : "");
     page_put(page, "%s%s</figcaption></figure>\n", result->note[0] == '\0' ? "" : " ",
              result->note);
     html_end_section(page);

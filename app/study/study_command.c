@@ -73,9 +73,7 @@ void study_warn_units(const LashStudy* study) {
             continue;
         const LashModelOutput* measured = &study->model->output[output->model_index];
         char si[40];
-        snprintf(si, sizeof si, "%.30s%s", lash_model_output_unit(study->model, measured),
-                 measured->when == LASH_WHEN_INTEGRAL ? " s" : "");
-        if (measured->when == LASH_WHEN_FIRST_CROSSING) snprintf(si, sizeof si, "s");
+        lash_model_result_unit(study->model, measured, si, sizeof si);
         if (strcmp(si, output->unit) == 0 || strcmp(si, "1") == 0) continue;
         app_report_warning(
             "output '%.60s': its unit '%.20s' is a label, the numbers are in %s; an 'expression' "

@@ -161,11 +161,9 @@ static const char* end_of(double value, double low, double high) {
 static void print_corner(const LashWorstSearch* search, const LashWorstCase* worst_case) {
     for (int k = 0; k < search->study->parameters; ++k) {
         double low, high;
-        char text[48];
         if (search->study->parameter[k].active < 0) continue;
         lash_worst_box(search, k, &low, &high);
-        printf("    %-24s %s (%s)\n", search->study->parameter[k].name,
-               lash_number_exact(worst_case->x[k], text, sizeof text),
+        printf("    %-24s %.10g (%s)\n", search->study->parameter[k].name, worst_case->x[k],
                end_of(worst_case->x[k], low, high));
     }
 }

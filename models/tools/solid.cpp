@@ -1,5 +1,6 @@
 // Solids step by step: primitives, extrusions and revolutions, added, cut or intersected, with the
 // names of their faces followed through every operation by its history.
+#include <BRepAdaptor_Curve.hxx>
 #include <BRepAdaptor_Surface.hxx>
 #include <BRepAlgoAPI_Common.hxx>
 #include <BRepAlgoAPI_Cut.hxx>
@@ -120,6 +121,25 @@ Solid make_extrusion(const Value& v) {
     return s;
 }
 
+// Faces of a full turn about which the history is silent (flat ones, tori): the middle of a named
+// edge, turned half the angle, lies on the face that it sweeps, and on no other.
+void name_by_place(const Profile& profile, double angle, Solid* s) {
+    const double near = 1e-6; // [mm] beyond what OpenCASCADE calls the same point
+    gp_Trsf turn;
+    turn.SetRotation(gp::OZ(), 0.5 * angle);
+    for (const NamedEdge& e : profile.names) {
+        BRepAdaptor_Curve curve(TopoDS::Edge(e.edge));
+        gp_Pnt middle = curve.Value(0.5 * (curve.FirstParameter() + curve.LastParameter()));
+        TopoDS_Vertex point = BRepBuilderAPI_MakeVertex(middle.Transformed(turn));
+        for (TopExp_Explorer ex(s->shape, TopAbs_FACE); ex.More(); ex.Next()) {
+            bool taken = false;
+            for (const NamedFace& n : s->names) taken = taken || n.face.IsSame(ex.Current());
+            if (taken || BRepExtrema_DistShapeShape(point, ex.Current()).Value() > near) continue;
+            s->names.push_back({ex.Current(), e.name});
+        }
+    }
+}
+
 // The profile lies in (radius, height) = (x, y) and turns about the local z axis.
 Solid make_revolution(const Value& v) {
     v.only({"profile", "angle", "first", "last"});
@@ -135,6 +155,7 @@ Solid make_revolution(const Value& v) {
     Solid s;
     s.shape = maker.Shape();
     name_swept(maker, profile, &s);
+    name_by_place(profile, angle * degree, &s);
     if (v.has("first") && angle < 360) s.names.push_back({maker.FirstShape(), v.text("first", "")});
     if (v.has("last") && angle < 360) s.names.push_back({maker.LastShape(), v.text("last", "")});
     return s;

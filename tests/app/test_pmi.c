@@ -127,6 +127,7 @@ static void a_study_of_hole_and_shaft_is_written(void** state) {
     Outcome o = LASH("study", "plan", "--from-pmi", at("d.json"));
     assert_int_equal(o.code, 3); // nothing to measure
     assert_non_null(strstr(o.err, "add outputs"));
+    assert_non_null(strstr(o.err, "\"quantity\": \"force\", \"of\": \"plate-crank\""));
     outcome_free(&o);
     FILE* file = fopen(at("d.json"), "w");
     char* place = strstr(model, "  \"simulation\"");
@@ -141,6 +142,10 @@ static void a_study_of_hole_and_shaft_is_written(void** state) {
     outcome_free(&o);
     o = LASH("study", "plan", at("d.study.json"));
     assert_int_equal(o.code, 0);
+    assert_null(strstr(o.err, "warning"));
+    char* written = slurp(at("d.study.json"));
+    assert_non_null(strstr(written, "\"unit\": \"m\""));
+    free(written);
     assert_non_null(strstr(o.out, "play_plate_crank.hole truncated-normal mean 10.0075"));
     assert_non_null(strstr(o.out, "play_plate_crank.shaft truncated-normal mean 9.9905"));
     outcome_free(&o);

@@ -121,11 +121,40 @@ static void a_geneva_wheel_has_its_named_faces(void** state) {
     lash_shape_destroy(s);
 }
 
+// A full turn: also of faces about which OpenCASCADE's history is silent, also when they are cut.
+static void revolved_faces_keep_their_names(void** state) {
+    (void)state;
+    LashShape* s = cad_part(
+        &folder, "pulley",
+        "{\"revolve\": {\"profile\": {\"outer\": {\"path\": [{\"start\": [5, -4]}, {\"line\": [20, "
+        "-4], \"name\": \"low\"}, {\"line\": [20, 4], \"name\": \"tread\"}, {\"line\": [5, 4], "
+        "\"name\": \"high\"}, {\"close\": true, \"name\": \"hub\"}]}, \"holes\": [{\"circle\": "
+        "{\"center\": [12, 0], \"radius\": 2}, \"name\": \"channel\"}]}}}, {\"do\": \"cut\", "
+        "\"cylinder\": {\"radius\": 1, \"length\": 60}, \"axis\": [1, 0, 0], \"name\": \"drill\"}",
+        "");
+    static const struct {
+        const char* name;
+        int count;
+        LashSurfaceType type;
+    } expected[] = {{"low", 1, LASH_PLANE},     {"tread", 1, LASH_CYLINDER},
+                    {"high", 1, LASH_PLANE},    {"hub", 1, LASH_CYLINDER},
+                    {"channel", 1, LASH_TORUS}, {"drill", 2, LASH_CYLINDER}};
+    assert_true(s->part[0].closed && s->part[0].valid);
+    for (int i = 0; i < 6; ++i) {
+        int rows[32];
+        assert_int_equal(lash_select_name(s, 0, expected[i].name, rows, 32, NULL),
+                         expected[i].count);
+        assert_int_equal(s->face[rows[0]].type, expected[i].type);
+    }
+    lash_shape_destroy(s);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(mistakes_are_told_with_their_key),
         cmocka_unit_test(parameters_may_be_set_from_outside),
         cmocka_unit_test(a_geneva_wheel_has_its_named_faces),
+        cmocka_unit_test(revolved_faces_keep_their_names),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
