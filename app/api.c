@@ -3,9 +3,11 @@
 #include "app/api.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "app/cli/suggest.h"
 #include "app/run/session.h"
 #include "app/version.h"
 #include "core/arena.h"
@@ -13,6 +15,7 @@
 struct LashRun {
     AppSession session;
     LashError error;
+    char text[sizeof(LashError) + 8]; // of the error, with its place
     bool broken; // memory ran out within a call: its state is not known any more
 };
 
@@ -28,22 +31,30 @@ static int status_of(const LashRun* run) {
     return run->error.status == 0 ? LASH_ERROR_INTERNAL : (int)run->error.status;
 }
 
-static int refuse(LashRun* run, const char* where, const char* message) {
+// "file: where: message", without what is not known.
+static void error_text(const LashError* error, char* text, size_t size) {
+    snprintf(text, size, "%s%s%s%s%s", error->file, error->file[0] != '\0' ? ": " : "",
+             error->where, error->where[0] != '\0' ? ": " : "", error->message);
+}
+
+static int refuse(LashRun* run, const char* where, const char* format, ...)
+    __attribute__((format(printf, 3, 4)));
+static int refuse(LashRun* run, const char* where, const char* format, ...) {
     if (run == NULL) return LASH_ERROR_USAGE;
+    char message[sizeof run->error.message];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(message, sizeof message, format, list);
+    va_end(list);
     run->error = (LashError){0};
     lash_error_set(&run->error, LASH_ERROR_USAGE, where, "%s", message);
+    error_text(&run->error, run->text, sizeof run->text);
     return LASH_ERROR_USAGE;
 }
 
 static int check(LashRun* run) {
     if (run == NULL) return LASH_ERROR_USAGE;
     return run->broken ? status_of(run) : 0;
-}
-
-// "file: where: message", without what is not known.
-static void error_text(const LashError* error, char* text, size_t size) {
-    snprintf(text, size, "%s%s%s%s%s", error->file, error->file[0] != '\0' ? ": " : "",
-             error->where, error->where[0] != '\0' ? ": " : "", error->message);
 }
 
 // ---- opening ------------------------------------------------------------------------------------
@@ -94,7 +105,7 @@ void lash_run_close(LashRun* run) {
 }
 
 const char* lash_run_error(const LashRun* run) {
-    return run == NULL ? "there is no run" : run->error.message;
+    return run == NULL ? "there is no run" : run->text;
 }
 
 // ---- names and sizes ----------------------------------------------------------------------------
@@ -158,7 +169,8 @@ static double balance_error(const LashEnergy* energy) {
 int lash_run_get(LashRun* run, const char* name, double* value) {
     if (check(run) != 0) return check(run);
     if (name == NULL || value == NULL)
-        return refuse(run, "lash_run_get", "a name and a place for its number are expected");
+        return refuse(run, "lash_run_get",
+                      "expected a name and a place for its number, found NULL");
     LashSim* sim = run->session.sim;
     const LashModelSimulation* simulation = &run->session.model->simulation;
     LashEnergy energy = {0};
@@ -185,8 +197,12 @@ int lash_run_get(LashRun* run, const char* name, double* value) {
         *value = known[i].value;
         return 0;
     }
-    return refuse(run, "lash_run_get",
-                  "there is no number of that name; docs/library.md lists them");
+    AppSuggestion near = app_suggestion(name);
+    char hint[400];
+    for (size_t i = 0; i < sizeof known / sizeof *known; ++i)
+        app_suggestion_offer(&near, known[i].name);
+    return refuse(run, "lash_run_get", "there is no number '%.60s'%s", name,
+                  app_suggestion_names(&near, hint, sizeof hint));
 }
 
 double lash_run_time(const LashRun* run) {
@@ -218,6 +234,7 @@ static void step_run(void* context) {
 static int guarded(LashRun* run, void (*call)(void*), void* context) {
     run->error = (LashError){0};
     if (!lash_guard(LASH_GUARD_NOTHING, call, context, &run->error)) run->broken = true;
+    error_text(&run->error, run->text, sizeof run->text);
     return (int)run->error.status;
 }
 
@@ -241,26 +258,50 @@ int lash_run_reset(LashRun* run) {
     return check(run) != 0 ? check(run) : guarded(run, reset_run, run);
 }
 
+// -1 with an error that names the nearest.
+static int find_input(LashRun* run, const char* where, const char* name) {
+    int input = name != NULL ? lash_mechanism_find_input(run->session.mech, name) : -1;
+    if (input >= 0) return input;
+    char hint[300];
+    AppSuggestion near = app_suggestion(name != NULL ? name : "");
+    for (int i = 0; i < run->session.model->inputs; ++i)
+        app_suggestion_offer(&near, run->session.model->input[i].name);
+    refuse(run, where, "the model has no input '%.60s'%s", name != NULL ? name : "NULL",
+           app_suggestion_names(&near, hint, sizeof hint));
+    return -1;
+}
+
 int lash_run_set_input(LashRun* run, const char* name, double from, double to) {
     if (check(run) != 0) return check(run);
-    int input = name != NULL ? lash_mechanism_find_input(run->session.mech, name) : -1;
-    if (input < 0) return refuse(run, "lash_run_set_input", "the model has no input of that name");
+    int input = find_input(run, "lash_run_set_input", name);
+    if (input < 0) return LASH_ERROR_USAGE;
     if (!lash_sim_set_input(run->session.sim, input, from, to))
-        return refuse(run, "lash_run_set_input", "an input must be a finite number");
+        return refuse(run, "lash_run_set_input",
+                      "'%.60s': expected finite numbers, found %g and %g", name, from, to);
     return 0;
 }
 
 int lash_run_input(LashRun* run, const char* name, double* value) {
     if (check(run) != 0) return check(run);
-    int input = name != NULL ? lash_mechanism_find_input(run->session.mech, name) : -1;
-    if (input < 0 || value == NULL)
-        return refuse(run, "lash_run_input", "the model has no input of that name, or no place");
-    const LashSim* sim = run->session.sim;
-    *value = lash_mechanism_input_value(lash_sim_work(run->session.sim), input, lash_sim_time(sim));
+    int input = find_input(run, "lash_run_input", name);
+    if (input < 0) return LASH_ERROR_USAGE;
+    if (value == NULL) return refuse(run, "lash_run_input", "expected a place, found NULL");
+    double t = lash_sim_time(run->session.sim);
+    *value = lash_mechanism_input_value(lash_sim_work(run->session.sim), input, t);
     return 0;
 }
 
 // ---- results ------------------------------------------------------------------------------------
+
+// Is there a thing of that number?
+static bool exists(LashRun* run, const char* where, LashThing thing, int index) {
+    static const char* const names[] = {"part", "joint", "force", "contact", "input", "parameter"};
+    int count = lash_run_count(run, thing);
+    if (index >= 0 && index < count) return true;
+    refuse(run, where, "there is no %s number %d: the model has %d, numbered from 0", names[thing],
+           index, count);
+    return false;
+}
 
 static void put3(double* to, LashVec3 v) {
     if (to == NULL) return;
@@ -276,8 +317,7 @@ static void put_numbers(double* to, const double* from, int count) {
 int lash_run_part(LashRun* run, int part, double position[3], double quaternion[4],
                   double velocity[3], double angular_velocity[3]) {
     if (check(run) != 0) return check(run);
-    if (part < 0 || part >= run->session.model->parts)
-        return refuse(run, "lash_run_part", "there is no part of that number");
+    if (!exists(run, "lash_run_part", LASH_PARTS, part)) return LASH_ERROR_USAGE;
     static const double zero[3] = {0};
     const LashModelPart* own = &run->session.model->part[part];
     const double *q, *v;
@@ -308,10 +348,22 @@ const char* lash_run_coordinate_name(const LashRun* run, int joint, int coordina
     return lash_coordinate_name((LashJointType)run->session.model->joint[joint].type, coordinate);
 }
 
+int lash_run_find_coordinate(const LashRun* run, int joint, const char* name) {
+    int count = lash_run_coordinates(run, joint);
+    for (int c = 0; name != NULL && c < count; ++c) {
+        if (strcmp(lash_run_coordinate_name(run, joint, c), name) == 0) return c;
+    }
+    return -1;
+}
+
 int lash_run_joint(LashRun* run, int joint, int coordinate, double* value, double* speed) {
     if (check(run) != 0) return check(run);
+    if (!exists(run, "lash_run_joint", LASH_JOINTS, joint)) return LASH_ERROR_USAGE;
     if (coordinate < 0 || coordinate >= lash_run_coordinates(run, joint))
-        return refuse(run, "lash_run_joint", "there is no such joint, or no such coordinate of it");
+        return refuse(run, "lash_run_joint",
+                      "joint '%.60s' has no coordinate number %d: it has %d, numbered from 0",
+                      lash_run_name(run, LASH_JOINTS, joint), coordinate,
+                      lash_run_coordinates(run, joint));
     const AppSession* session = &run->session;
     const double *q, *v;
     lash_sim_state(session->sim, &q, &v);
@@ -325,8 +377,7 @@ int lash_run_joint(LashRun* run, int joint, int coordinate, double* value, doubl
 int lash_run_reaction(LashRun* run, int joint, double force[3], double moment[3]) {
     if (check(run) != 0) return check(run);
     const AppSession* session = &run->session;
-    if (joint < 0 || joint >= session->model->joints)
-        return refuse(run, "lash_run_reaction", "there is no joint of that number");
+    if (!exists(run, "lash_run_reaction", LASH_JOINTS, joint)) return LASH_ERROR_USAGE;
     const double *q, *v;
     lash_sim_state(session->sim, &q, &v);
     LashReaction reaction =
@@ -334,6 +385,57 @@ int lash_run_reaction(LashRun* run, int joint, double force[3], double moment[3]
                                 session->model->simulation.settings.h);
     put3(force, reaction.force);
     put3(moment, reaction.moment);
+    return 0;
+}
+
+int lash_run_force(LashRun* run, int force, double value[6], int* components) {
+    if (check(run) != 0) return check(run);
+    const AppSession* session = &run->session;
+    if (!exists(run, "lash_run_force", LASH_FORCES, force)) return LASH_ERROR_USAGE;
+    if (value == NULL) return refuse(run, "lash_run_force", "expected a place, found NULL");
+    const double *q, *v;
+    lash_sim_state(session->sim, &q, &v);
+    LashForceValue found = lash_mechanism_force_value(session->mech, lash_sim_work(session->sim),
+                                                      force, lash_sim_time(session->sim), q, v);
+    int count = session->model->force[force].bushing != NULL ? 6 : found.components;
+    put_numbers(value, found.value, count);
+    if (components != NULL) *components = count;
+    return 0;
+}
+
+typedef struct Touching {
+    LashRun* run;
+    int contact;
+    LashContactPlace place;
+} Touching;
+
+static void find_place(void* context) {
+    Touching* touching = context;
+    const AppSession* session = &touching->run->session;
+    const double *q, *v;
+    lash_sim_state(session->sim, &q, &v);
+    touching->place = lash_mechanism_contact_place(session->mech, touching->contact, q);
+}
+
+int lash_run_contact(LashRun* run, int contact, double* gap, double force[3]) {
+    if (check(run) != 0) return check(run);
+    const AppSession* session = &run->session;
+    if (!exists(run, "lash_run_contact", LASH_CONTACTS, contact)) return LASH_ERROR_USAGE;
+    Touching touching = {.run = run, .contact = contact};
+    if (gap != NULL && guarded(run, find_place, &touching) != 0) return status_of(run);
+    if (gap != NULL) *gap = touching.place.gap;
+    if (force == NULL) return 0;
+    int count;
+    const LashPush* push = lash_sim_pushes(session->sim, &count);
+    double per_time = 1 / session->model->simulation.settings.h;
+    force[0] = force[1] = force[2] = 0;
+    for (int i = 0; i < count; ++i) {
+        if (lash_mechanism_contact_of(session->mech, push[i].id) != contact) continue;
+        int a, b; // the impulse is that on b, or on a where b is the ground
+        lash_mechanism_interaction_bodies(session->mech, push[i].id, &a, &b);
+        double sign = b >= 0 ? 1 : -1;
+        for (int k = 0; k < 3; ++k) force[k] += sign * per_time * push[i].impulse[k];
+    }
     return 0;
 }
 
@@ -378,5 +480,6 @@ int lash_run_restore(LashRun* run, const void* memory, size_t size) {
     if (check(run) != 0) return check(run);
     run->error = (LashError){0};
     lash_guard(LASH_GUARD_ALL, restore_run, &saving, &run->error);
+    error_text(&run->error, run->text, sizeof run->text);
     return (int)run->error.status;
 }

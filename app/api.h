@@ -70,10 +70,17 @@ int lash_run_part(LashRun* run, int part, double position[3], double quaternion[
                   double velocity[3], double angular_velocity[3]);
 int lash_run_coordinates(const LashRun* run, int joint); // free ones; -1: no such joint
 const char* lash_run_coordinate_name(const LashRun* run, int joint, int coordinate);
+int lash_run_find_coordinate(const LashRun* run, int joint, const char* name); // -1: none
 // Coordinate [rad or m], angles over many turns, and its speed; either may be NULL.
 int lash_run_joint(LashRun* run, int joint, int coordinate, double* value, double* speed);
 // Of the last step, on the second part, axes of the joint [N], [N m]; either may be NULL.
 int lash_run_reaction(LashRun* run, int joint, double force[3], double moment[3]);
+// What a force of the model gives now [N or N m]: one number along its coordinate or line, three
+// components on a part, six of a bushing (*components, may be NULL); value has room for six.
+int lash_run_force(LashRun* run, int force, double value[6], int* components);
+// Least gap of a contact now [m], infinite where it is far; mean force on its second side over the
+// last step, world axes [N]; either may be NULL.
+int lash_run_contact(LashRun* run, int contact, double* gap, double force[3]);
 // q and v as they are; sizes "coordinates" and "velocities"; either may be NULL.
 int lash_run_state(const LashRun* run, double* q, double* v);
 

@@ -399,7 +399,7 @@ LashForceValue lash_mechanism_force_value(const LashMechanism* mech, LashSystemW
         mechanism_place(mech, q, work->body);
         bushing_value(work, f, v, six);
         result.components = 3;
-        memcpy(result.value, six, sizeof result.value);
+        memcpy(result.value, six, sizeof six);
         return result;
     }
     if (f->kind->along == ON_BODY) {

@@ -388,7 +388,7 @@ double lash_mechanism_joint_speed(const LashMechanism* mech, int joint, int coor
 // What force number `force` gives at (t, q, v), for messages about it.
 typedef struct LashForceValue {
     int components;     // 3: a force or torque on a body; 1: along a coordinate x
-    double value[3];    // [N or N m]
+    double value[6];    // [N or N m]; of a bushing all six, x, y, z, roll, pitch, yaw
     double x, speed;    // of the coordinate [m or rad, per s]
     double slope[3];    // derivatives by t, x and speed; 0 of three components
     int body_a, body_b; // bodies it acts on, -1: ground

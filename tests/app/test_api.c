@@ -93,6 +93,50 @@ static void parameters_are_set_and_errors_come_back_as_text(void** state) {
     assert_int_equal(lash_run_open(&run, path, NULL, 2, NULL, 0), LASH_ERROR_USAGE);
 }
 
+// A ball on a fixed one: its weight, forces, a bushing; either is the second side of the contact.
+static void forces_and_contacts_are_read(void** state) {
+    (void)state;
+    for (int swapped = 0; swapped < 2; ++swapped) {
+        char text[2000];
+        snprintf(
+            text, sizeof text,
+            "{'format': 'lash-model/1', 'gravity': [0, 0, -10], 'parts': [{'name': 'floor', "
+            "'shape': {'type': 'box', 'size': [9, 9, 1]}, 'fixed': true, 'pose': {'position': "
+            "[0, 0, -0.5]}}, {'name': 'p', 'shape': {'type': 'sphere', 'radius': 0.5}, 'mass': "
+            "2, 'pose': {'position': [0, 0, 0.5]}}], 'joints': [{'name': 'j', 'type': 'free', "
+            "'a': 'ground', 'b': 'p', 'point': [0, 0, 0]}], 'contacts': [{'name': 'c', 'a': "
+            "{'part': '%s', 'sphere': {'radius': 0.5}}, 'b': {'part': '%s', 'sphere': {'radius': "
+            "0.5}}}], 'forces': [{'name': 's', 'type': 'joint_force', 'joint': 'j', "
+            "'coordinate': 'z', 'force': '-3'}, {'name': 'b', 'type': 'bushing', 'a': "
+            "'ground', 'b': 'p', 'stiffness_matrix': [1, 1, 1, 1, 1, 1], 'rest_coordinates': "
+            "[0, 0, 0, 0, 0, 0.25]}, {'name': 'f', 'type': 'force', 'part': 'p', 'force': [0, "
+            "0, -4]}], 'simulation': {'step': 1e-3, 'duration': 1}}",
+            swapped ? "p" : "floor", swapped ? "floor" : "p");
+        LashRun* run = open_text(text);
+        double value[6], gap, force[3];
+        int components;
+        assert_int_equal(lash_run_step_n(run, 5, NULL), 0);
+        assert_int_equal(lash_run_find_coordinate(run, 0, "yaw"), 5);
+        assert_int_equal(lash_run_find_coordinate(run, 0, "angle"), -1);
+        assert_int_equal(lash_run_force(run, 0, value, &components), 0);
+        assert_true(components == 1 && value[0] == -3);
+        assert_int_equal(lash_run_force(run, 1, value, &components), 0);
+        assert_true(components == 6 && fabs(value[5] - 0.25) < 1e-3);
+        assert_int_equal(lash_run_force(run, 2, value, NULL), 0);
+        assert_true(value[2] == -4);
+        assert_int_equal(lash_run_contact(run, 0, &gap, force), 0);
+        assert_true(fabs(gap) < 1e-9);
+        assert_true(fabs(force[2] - (swapped ? -27 : 27)) < 1e-6);
+        assert_int_equal(lash_run_contact(run, 1, &gap, NULL), LASH_ERROR_USAGE);
+        assert_string_equal(lash_run_error(run),
+                            "lash_run_contact: there is no contact number 1: "
+                            "the model has 1, numbered from 0");
+        assert_int_equal(lash_run_force(run, -1, value, NULL), LASH_ERROR_USAGE);
+        assert_int_equal(lash_run_force(run, 0, NULL, NULL), LASH_ERROR_USAGE);
+        lash_run_close(run);
+    }
+}
+
 static void wrong_use_is_refused_and_sets_nothing(void** state) {
     (void)state;
     LashRun* run = open_text(pendulum);
@@ -410,6 +454,7 @@ int main(int argc, char** argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_numbers_and_steps),
         cmocka_unit_test(parameters_are_set_and_errors_come_back_as_text),
+        cmocka_unit_test(forces_and_contacts_are_read),
         cmocka_unit_test(wrong_use_is_refused_and_sets_nothing),
         cmocka_unit_test(a_restored_run_goes_on_with_the_same_bits_in_another_process),
         cmocka_unit_test(a_restored_run_of_located_events_has_the_same_bits),
