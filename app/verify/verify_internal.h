@@ -97,7 +97,7 @@ typedef struct Manual {
     Cache* cache;
     bool all;       // slow figures too
     bool whole;     // every claim, not only some that were named: with all schemes side by side
-    double seconds; // that the claims took
+    double seconds; // of processor time that the claims took
 } Manual;
 // The manual as one HTML page with the figures, or as Markdown when the file is called so.
 bool verify_write_report(const Manual* manual, const char* path, LashError* error);

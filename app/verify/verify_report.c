@@ -118,16 +118,15 @@ static void print_figures(FILE* file) {
 
 static void write_markdown(FILE* file, const Manual* manual, const ManualHead* head) {
     const Rows* rows = manual->rows;
-    fprintf(file,
-            "# Verification manual\n\nWritten by `lash verify --report` %s on %s (%s): %d pass, %d "
-            "fail, %d not "
-            "tested, %.0f s. `lash verify --report manual.html` writes the same as a page: all "
-            "schemes side by side "
-            "on the slider-crank, then every claim with the figures and tables of the papers, "
-            "redrawn from the runs "
-            "that the claims judge. What takes long is left to `--all`; the page says where.\n",
-            LASH_VERSION, head->date, head->machine, head->passed, head->failed, head->untested,
-            manual->seconds);
+    fprintf(
+        file,
+        "# Verification manual\n\nWritten by `lash verify%s --report` %s on %s (%s): %d pass, %d "
+        "fail, %d not tested, %.0f s of processor time. `lash verify --report manual.html` "
+        "writes the same as a page: all schemes side by side on the slider-crank, then every "
+        "claim with the figures and tables of the papers, redrawn from the runs that the claims "
+        "judge. What takes long is left to `--all`%s.\n",
+        manual->all ? " --all" : "", LASH_VERSION, head->date, head->machine, head->passed,
+        head->failed, head->untested, manual->seconds, manual->all ? "" : "; the page says where");
     for (int i = 0; i < rows->count; ++i) {
         const Row* row = &rows->row[i];
         if (i == 0 || strcmp(row->paper, rows->row[i - 1].paper) != 0)

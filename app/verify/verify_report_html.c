@@ -117,7 +117,7 @@ static void put_claim(Page* page, const Row* row, const Manual* manual, ManualHe
         put_entry(page, "criterion", claim->criterion);
     }
     put_entry(page, "remark", claim->note);
-    if (claim->run != NULL) page_put(page, "<dt>run time</dt><dd>%.2f s</dd>", row->seconds);
+    if (claim->run != NULL) page_put(page, "<dt>processor time</dt><dd>%.2f s</dd>", row->seconds);
     page_put(page, "</dl>\n");
     const Figure* figure[MAX_FIGURES];
     int n = figures_all(figure), shown = 0;
@@ -249,7 +249,7 @@ static void put_sums(Page* page, const Manual* manual, const ManualHead* head) {
         "<div class=\"card\"><b%s>%d</b><span>fail</span></div><div "
         "class=\"card\"><b>%d</b><span>not "
         "tested</span></div><div class=\"card\"><b>%d</b><span>figures and tables</span></div><div "
-        "class=\"card\"><b>%.0f s</b><span>run time of the claims</span></div></div>\n",
+        "class=\"card\"><b>%.0f s</b><span>processor time of the claims</span></div></div>\n",
         head->passed, head->failed > 0 ? " class=\"fail\"" : "", head->failed, head->untested,
         head->figures, manual->seconds);
     if (head->later > 0)
