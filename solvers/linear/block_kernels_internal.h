@@ -12,18 +12,47 @@
 
 #define LASH_KERNEL static inline __attribute__((always_inline))
 
-// C (m x n) = A (m x k) B (k x n), or C -= A B
-LASH_KERNEL void kernel_product(int m, int n, int k, const double* restrict A,
-                                const double* restrict B, double* restrict C, bool subtract) {
+// C (m x n) = A (m x k) B (k x n), or C -= A B: four rows of four columns, which stay in registers.
+LASH_KERNEL void kernel_tile(int m, int k, const double* restrict A, const double* restrict B,
+                             double* restrict C, const bool subtract) {
+    double c[16];
+    for (int j = 0; j < 4; ++j)
+        for (int i = 0; i < 4; ++i) c[i + 4 * j] = subtract ? C[i + m * j] : 0;
+    for (int l = 0; l < k; ++l) {
+        const double* a = A + m * l;
+        for (int j = 0; j < 4; ++j) {
+            double b = B[l + k * j];
+            for (int i = 0; i < 4; ++i)
+                c[i + 4 * j] = subtract ? c[i + 4 * j] - a[i] * b : c[i + 4 * j] + a[i] * b;
+        }
+    }
+    for (int j = 0; j < 4; ++j)
+        for (int i = 0; i < 4; ++i) C[i + m * j] = c[i + 4 * j];
+}
+
+// C (m x n) = A (m x k) B (k x n), or C -= A B: rows [from, m)
+LASH_KERNEL void kernel_product_rows(int from, int m, int n, int k, const double* restrict A,
+                                     const double* restrict B, double* restrict C, bool subtract) {
     for (int j = 0; j < n; ++j) {
         double* c = C + m * j;
-        for (int i = 0; i < m && !subtract; ++i) c[i] = 0;
+        for (int i = from; i < m && !subtract; ++i) c[i] = 0;
         for (int l = 0; l < k; ++l) {
             double b = B[l + k * j];
-            for (int i = 0; i < m; ++i)
+            for (int i = from; i < m; ++i)
                 c[i] = subtract ? c[i] - A[i + m * l] * b : c[i] + A[i + m * l] * b;
         }
     }
+}
+
+LASH_KERNEL void kernel_product(int m, int n, int k, const double* restrict A,
+                                const double* restrict B, double* restrict C, const bool subtract) {
+    int rows = m / 4 * 4, columns = n / 4 * 4;
+    for (int j = 0; j < columns; j += 4)
+        for (int i = 0; i < rows; i += 4)
+            kernel_tile(m, k, A + i, B + k * j, C + i + m * j, subtract);
+    if (rows < m) kernel_product_rows(rows, m, columns, k, A, B, C, subtract);
+    if (columns < n)
+        kernel_product_rows(0, m, n - columns, k, A, B + k * columns, C + m * columns, subtract);
 }
 
 // The same for few rows, which stay in registers.

@@ -585,6 +585,26 @@ static Errors correct_held(LashSim* sim, Step* step, SparseNewton* newton, Targe
     return hold(sim, step, newton, *target, newton->held ? NEAR : 0.1);
 }
 
+// Newton, in the first correction of a pass from P = 0: the smallest forces. A wall of bricks hangs
+// together by more forces than it needs; the smallest of them pull here and there, and Newton then
+// begins where the step did. It takes longer each time in a row until that is tried again.
+static Errors by_newton(LashSim* sim, Step* step, SparseNewton* newton, Target target) {
+    enum { LONGEST = 63 };
+    bool from_nothing = step->correction == 0 && newton->wait == 0;
+    if (step->correction == 0 && newton->wait > 0) --newton->wait;
+    Errors errors = iterate(sim, step, newton, target.enough, from_nothing);
+    if (!from_nothing) return errors;
+    if (in_units(errors, target.near) <= 1) {
+        newton->longest = 0;
+        return errors;
+    }
+    newton->longest = 2 * newton->longest + 1;
+    if (newton->longest > LONGEST) newton->longest = LONGEST;
+    newton->wait = newton->longest;
+    begin(sim, step, newton);
+    return iterate(sim, step, newton, target.enough, false);
+}
+
 bool sparse_correct(LashSim* sim, Step* step) {
     SparseNewton* newton = sim->operators.sparse;
     Target target = target_of(sim, step);
@@ -592,7 +612,7 @@ bool sparse_correct(LashSim* sim, Step* step) {
     if (step->correction == 0) newton->held = false;
     begin(sim, step, newton);
     if (!isfinite(step->b_norm)) return false;
-    if (!newton->held) errors = iterate(sim, step, newton, target.enough, step->correction == 0);
+    if (!newton->held) errors = by_newton(sim, step, newton, target);
     if (!(in_units(errors, target.near) <= 1)) errors = correct_held(sim, step, newton, &target);
     newton->no_answer = !(in_units(errors, target.near) <= 1);
     if (newton->no_answer) return false;

@@ -46,17 +46,18 @@ struct SparseNewton {
     double *turn, *turn_tau; // (size x size) per slot: d(G* P)/dq, d(G tau)/dq
     bool curved;             // turn_tau counts
     Derivatives derivatives;
-    bool soft;        // forces change little within a step
-    double forces_t0; // step of C and K
-    bool factored;    // lu holds factors of the statuses `made`
-    bool fresh;       // of the present linearisation
-    double h, t0;     // step of the derivatives: length, start [s]
-    int factors;      // made since the pass began
-    bool held;        // in this pass: Newton alone did not end
-    bool no_answer;   // of the last correction: there was none
-    bool interior;    // the matrix is that of interior points
-    double made_prox; // of the factor
-    double prox;      // proximal term: u + prox lambda (P - center)
+    bool soft;         // forces change little within a step
+    double forces_t0;  // step of C and K
+    bool factored;     // lu holds factors of the statuses `made`
+    bool fresh;        // of the present linearisation
+    double h, t0;      // step of the derivatives: length, start [s]
+    int factors;       // made since the pass began
+    bool held;         // in this pass: Newton alone did not end
+    int wait, longest; // passes to come that do not begin at P = 0, of the run of them
+    bool no_answer;    // of the last correction: there was none
+    bool interior;     // the matrix is that of interior points
+    double made_prox;  // of the factor
+    double prox;       // proximal term: u + prox lambda (P - center)
     int vector_capacity;
     double *y, *x, *best, *kept, *center; // (unknowns) inner iterate, change, ...
     double *dv, *dd, *force, *move;       // (nv)
