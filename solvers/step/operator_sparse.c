@@ -43,6 +43,9 @@ enum {
 // of less mobility (300 links bend out of their plane as one beam: 1e-10) needs many corrections, and
 // its impulses follow whatever error they leave. Held by test_models_scale.
 static const double DIAGONAL = 1e-11;
+// The same of tau with interior points, which leave positions to the corrections after them: gaps of
+// faces that lie on each other need not fit to more than what they are off.
+static const double INSIDE = 1e-6;
 
 bool sparse_newton_possible(const LashSystem* system) {
     if (!system->constant_mass || system->linear_motion || system->unit_metric) return false;
@@ -323,6 +326,10 @@ void sparse_newton_archive(const LashSim* sim, SparseNewton* newton, LashArchive
     PASS(t0);
     PASS(factors);
     PASS(held);
+    PASS(wait);
+    PASS(longest);
+    PASS(singular);
+    PASS(no_answer);
     PASS(interior);
     PASS(made_prox);
     PASS(prox);
@@ -554,7 +561,8 @@ static void write_law(const Step* step, const SparseNewton* newton, const Slot* 
     }
     if (!slot->has_tau) return;
     int t = slot->rows;
-    A[t + ld * t] = slot->closed ? DIAGONAL * slot->lambda_n : slot->lambda_n;
+    double share = newton->interior ? INSIDE : fmax(DIAGONAL, newton->prox);
+    A[t + ld * t] = slot->closed ? share * slot->lambda_n : slot->lambda_n;
 }
 
 // Rows F (G', D) and columns -G* of P, row G' and column -G of tau.

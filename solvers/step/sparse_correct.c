@@ -16,8 +16,8 @@
 //                                            k = (|z| - mu p) lambda / (mu p),  e across d
 //
 // Where this does not end, a proximal term holds P near a center, u + prox lambda (P - center), and
-// is taken away in steps: each is a problem with a well conditioned matrix. Work is bounded: so many
-// factors in a pass, and no more.
+// is taken away in steps: each is a problem with a well conditioned matrix; tau likewise. Work is
+// bounded: so many factors in a pass, and no more.
 #include <math.h>
 #include <string.h>
 
@@ -158,6 +158,9 @@ static void slot_velocities(LashSim* sim, const Step* step, SparseNewton* newton
         if (!slot->has_tau || slot->empty) continue;
         lash_row_velocity(system, item, step->G, newton->dd, u);
         slot->gap = step->g[item->row] + u[0];
+        int tau = slot->x + slot->rows;
+        if (newton->prox > 0)
+            slot->gap += newton->prox * slot->lambda_n * (newton->y[tau] - newton->center[tau]);
     }
 }
 
@@ -401,7 +404,8 @@ static bool ready(LashSim* sim, Step* step, SparseNewton* newton, bool slow, boo
 static Errors iterate(LashSim* sim, Step* step, SparseNewton* newton, Errors enough,
                       bool from_nothing) {
     size_t bytes = (size_t)newton->unknowns * sizeof *newton->y;
-    double best = INFINITY, last = INFINITY, before = INFINITY;
+    static const double FAR = 1e4; // times the first error: impulses are those of a singular matrix
+    double best = INFINITY, last = INFINITY, before = INFINITY, first = INFINITY;
     Errors best_errors = {INFINITY, INFINITY};
     double threshold = 0.1 * fmin(sim->settings.tolerance_solver, 1e-10) * (1 + step->b_norm);
     double band = 0.5e-2 * sim->settings.tolerance_position;
@@ -411,7 +415,9 @@ static Errors iterate(LashSim* sim, Step* step, SparseNewton* newton, Errors eno
         if (k > 1 && in_units(errors, enough) > last)
             errors = shorten(sim, step, newton, enough, errors, last);
         double error = in_units(errors, enough);
-        if (!(error < INFINITY)) break;
+        newton->singular = from_nothing && error > FAR * first;
+        if (!(error < INFINITY) || newton->singular) break;
+        if (k == 0) first = error;
         bool again = fabs(error - before) <= 1e-3 * error;
         idle = error < 0.5 * best ? 0 : idle + (again ? CIRCLE : 1);
         if (error < best && (k > 0 || !from_nothing)) {
@@ -534,8 +540,9 @@ static Errors plain_errors(LashSim* sim, Step* step, SparseNewton* newton) {
 
 // The same problem held near a center: the hold becomes weaker as long as that is solved, stronger
 // where not, and each answer is the next center. One that is near enough is not left for a better.
-static Errors hold(LashSim* sim, Step* step, SparseNewton* newton, Target target, double prox) {
-    enum { ROUNDS = 100, IDLE = 12 };
+static Errors hold(LashSim* sim, Step* step, SparseNewton* newton, Target target, double prox,
+                   int most_idle) {
+    enum { ROUNDS = 100 };
     static const double LEAST = 1e-9, WEAKER = 0.1;
     size_t bytes = (size_t)newton->unknowns * sizeof *newton->y;
     double best = INFINITY;
@@ -543,7 +550,7 @@ static Errors hold(LashSim* sim, Step* step, SparseNewton* newton, Target target
     int wait = 0; // answers before a weaker hold is tried again
     memcpy(newton->center, newton->y, bytes);
     memcpy(newton->kept, newton->y, bytes);
-    for (int round = 0, idle = 0; round < ROUNDS && idle < IDLE; ++round) {
+    for (int round = 0, idle = 0; round < ROUNDS && idle < most_idle; ++round) {
         if (newton->factors >= MOST_FACTORS || sim_stopped(sim)) break;
         newton->prox = prox;
         if (!(in_units(iterate(sim, step, newton, loose, false), loose) <= 1)) {
@@ -575,6 +582,7 @@ static Errors hold(LashSim* sim, Step* step, SparseNewton* newton, Target target
 // Where Newton alone does not end: interior points, then held near their answer; in later corrections
 // held near that of the one before.
 static Errors correct_held(LashSim* sim, Step* step, SparseNewton* newton, Target* target) {
+    enum { IDLE = 12 };
     static const double NEAR = 1e-4; // hold at an answer of interior points: they leave small
                                      // impulses where there are none, which it lets go
     double enough = 0.2 * sim->settings.tolerance_velocity;
@@ -582,27 +590,28 @@ static Errors correct_held(LashSim* sim, Step* step, SparseNewton* newton, Targe
     target->near.velocity = fmax(target->near.velocity, 0.7 * sim->settings.tolerance_velocity);
     begin(sim, step, newton);
     if (!newton->held && sparse_interior(sim, step)) newton->held = true;
-    return hold(sim, step, newton, *target, newton->held ? NEAR : 0.1);
+    return hold(sim, step, newton, *target, newton->held ? NEAR : 0.1, IDLE);
 }
 
 // Newton, in the first correction of a pass from P = 0: the smallest forces. A wall of bricks hangs
-// together by more forces than it needs; the smallest of them pull here and there, and Newton then
-// begins where the step did. It takes longer each time in a row until that is tried again.
+// together by more rows than it has velocities, and they fit to each other only nearly: then it is
+// held near the impulses of the last step, in the passes to come too, more of them each time.
 static Errors by_newton(LashSim* sim, Step* step, SparseNewton* newton, Target target) {
-    enum { LONGEST = 63 };
-    bool from_nothing = step->correction == 0 && newton->wait == 0;
-    if (step->correction == 0 && newton->wait > 0) --newton->wait;
-    Errors errors = iterate(sim, step, newton, target.enough, from_nothing);
-    if (!from_nothing) return errors;
-    if (in_units(errors, target.near) <= 1) {
-        newton->longest = 0;
-        return errors;
+    enum { LONGEST = 63, FEW = 3 };
+    static const double FIRST = 1e-3; // hold
+    if (step->correction > 0) return iterate(sim, step, newton, target.enough, false);
+    if (newton->wait == 0) {
+        Errors errors = iterate(sim, step, newton, target.enough, true);
+        bool good = in_units(errors, target.near) <= 1;
+        if (good) newton->longest = 0;
+        if (good || !newton->singular) return errors;
+        newton->longest = 2 * newton->longest + 1;
+        if (newton->longest > LONGEST) newton->longest = LONGEST;
+        newton->wait = newton->longest + 1;
+        begin(sim, step, newton);
     }
-    newton->longest = 2 * newton->longest + 1;
-    if (newton->longest > LONGEST) newton->longest = LONGEST;
-    newton->wait = newton->longest;
-    begin(sim, step, newton);
-    return iterate(sim, step, newton, target.enough, false);
+    --newton->wait;
+    return hold(sim, step, newton, target, FIRST, FEW);
 }
 
 bool sparse_correct(LashSim* sim, Step* step) {

@@ -54,6 +54,7 @@ struct SparseNewton {
     int factors;       // made since the pass began
     bool held;         // in this pass: Newton alone did not end
     int wait, longest; // passes to come that do not begin at P = 0, of the run of them
+    bool singular;     // of the last iteration: its impulses were those of a singular matrix
     bool no_answer;    // of the last correction: there was none
     bool interior;     // the matrix is that of interior points
     double made_prox;  // of the factor
