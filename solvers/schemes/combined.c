@@ -14,7 +14,9 @@
 // g = 0 where P_N > 0 may have no solution that Newton can reach: of two points that almost
 // coincide (a corner and the rounded edge beside it, near a flat position) one pushes and the other
 // is the deeper one. Then all of I get 0 <= g perp tau >= 0, counted as demoted: nothing
-// penetrates, and what pushes may stay open by what the points differ.
+// penetrates, and what pushes may stay open by what the points differ. Two points of the same contact
+// that are one but for a few micrometres are told beforehand, and the deeper one is closed
+// (operator_contacts.c).
 #include "solvers/schemes/scheme.h"
 
 static void take_in(LashSim* sim, Step* step, int i) {

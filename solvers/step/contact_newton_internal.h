@@ -17,12 +17,14 @@ struct ContactNewton {
     Derivatives derivatives; // ALL, FORCES, or NONE: S = 0, Theta = 1
     double h, t0;            // step: length, start [s]
     uint64_t key;
-    uint64_t number;            // of operators made so far
-    double motions_t0;          // step of the joints' motions
-    int m, ld;                  // rows of contacts; padded
-    int k, ldk;                 // motions that joints leave; padded
-    int ne, rank;               // closed contacts E; independent ones
-    int l, ldl;                 // motions that E leaves, k - rank; padded
+    uint64_t number;   // of operators made so far
+    double motions_t0; // step of the joints' motions
+    int m, ld;         // rows of contacts; padded
+    int k, ldk;        // motions that joints leave; padded
+    int ne, rank;      // closed contacts E; independent ones
+    int l, ldl;        // motions that E leaves, k - rank; padded
+    int*
+        leader; // (contacts) of step->normal: the deeper point that it is closed with, mostly itself
     int *closed, *order, *swap; // (contacts) E: positions in step->normal; order of its rows
     double* G_n;                // (contacts x ldk) normals in the motions
     double* E;                  // (contacts x ldk) those of E, factored
@@ -56,6 +58,9 @@ struct ContactNewton {
 
 // One correction of v, P, tau and the shift with the operator at hand. False: no answer.
 bool contact_newton_correct(LashSim* sim, Step* step);
+
+// Is the gap of normal r to be closed: P_N > least, of it or of a point that it leads?
+bool contact_newton_pushes(const Step* step, const ContactNewton* newton, int r, double least);
 
 // --- Small kernels -------------------------------------------------------------------------------
 

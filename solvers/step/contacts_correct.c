@@ -157,15 +157,13 @@ static bool correct_contacts(LashSim* sim, Step* step, ContactNewton* newton) {
 }
 
 // Kinds of the position rows for the impulses found.
-static void decide_positions(Step* step) {
+static void decide_positions(Step* step, const ContactNewton* newton) {
     double largest = 0;
     for (int c = 0; c < step->nc; ++c)
         largest = fmax(largest, step->P[step->list->item[step->contact[c]].row]);
     for (int k = 0; k < step->nn; ++k) {
-        int i = step->normal[k];
-        const LashInteraction* item = &step->list->item[i];
-        bool pushed = step->active[i] && step->P[item->row] > tuning.pushes * largest &&
-                      !is_empty(step, item) && step->position[i] == POSITION_CLOSED_IF_PUSHED;
+        bool pushed = !is_empty(step, &step->list->item[step->normal[k]]) &&
+                      contact_newton_pushes(step, newton, k, tuning.pushes * largest);
         step->kind_n[k] = pushed ? LASH_PROJECT_EQUALITY : LASH_PROJECT_INEQUALITY;
     }
 }
@@ -283,7 +281,7 @@ bool contact_newton_correct(LashSim* sim, Step* step) {
     follow(step, newton);
     if (!correct_contacts(sim, step, newton)) return false;
     if (project) {
-        decide_positions(step);
+        decide_positions(step, newton);
         if (!close_guessed(step, newton, tolerance) &&
             !close_searched(step, newton, 0.2 * tolerance))
             return false;

@@ -87,7 +87,9 @@ static Convergence convergence_begin(const LashSim* sim, const Step* step) {
 static void measure(LashSim* sim, const Step* step, Convergence* convergence) {
     double error = largest_error(sim, step), last = convergence->last;
     convergence->error = error;
-    if (convergence->i == 0) convergence->first = error;
+    // A pass may begin from the solution of the one before, and leave it first.
+    if (convergence->i == 0 || (convergence->i == 1 && error > convergence->first))
+        convergence->first = error;
     convergence->growing = error > last ? convergence->growing + 1 : 0;
     if (convergence->i > 0 && last > 1)
         convergence->rate = fmin(1, fmax(convergence->rate, error / last));

@@ -113,6 +113,7 @@ ContactNewton* contact_newton_create(const LashSystem* system, const LashInterac
     newton->contacts = (int)c;
     newton->filled = lash_alloc((size_t)(system->blocks * system->blocks) * sizeof(bool));
     newton->kind = lash_alloc(2 * c);
+    newton->leader = lash_alloc(c * sizeof(int));
     newton->projection_work = lash_alloc(lash_projection_work_size((int)c));
     return newton;
 }
@@ -120,8 +121,8 @@ ContactNewton* contact_newton_create(const LashSystem* system, const LashInterac
 void contact_newton_destroy(ContactNewton* newton) {
     if (newton == NULL) return;
     motions_destroy(newton->motions);
-    void* owned[] = {newton->closed, newton->order,           newton->swap,  newton->filled,
-                     newton->kind,   newton->projection_work, newton->memory};
+    void* owned[] = {newton->closed, newton->order,           newton->swap,   newton->filled,
+                     newton->kind,   newton->projection_work, newton->leader, newton->memory};
     for (size_t i = 0; i < sizeof owned / sizeof owned[0]; ++i) lash_free(owned[i]);
     lash_free(newton);
 }
@@ -305,6 +306,50 @@ static void derive(LashSim* sim, Step* step, ContactNewton* newton) {
     }
 }
 
+// Do two normals differ by so little that closing both would take a motion out of all proportion?
+static bool are_twins(const ContactNewton* newton, int r, int s) {
+    const double *x = newton->G_n + r * newton->ldk, *y = newton->G_n + s * newton->ldk;
+    double xx = dot(newton->k, x, x), yy = dot(newton->k, y, y), xy = dot(newton->k, x, y);
+    return xy > 0 && xx * yy - xy * xy < tuning.twins * tuning.twins * xx * yy;
+}
+
+// Two rims of a ring that is a few micrometres high, a corner and the rounded edge beside it: points between
+// the same surfaces whose normals are nearly the same in the motions. They share a load, but their gaps
+// differ by a little, and to close both a part would have to tilt by that over their distance. So the
+// deeper one is closed where any of them pushes; the others follow it, and are only kept from overlapping.
+static void find_leaders(const Step* step, ContactNewton* newton) {
+    for (int r = 0; r < step->nn; ++r) {
+        const LashInteraction* item = &step->list->item[step->normal[r]];
+        newton->leader[r] = r;
+        for (int s = r - 1; s >= 0; --s) {
+            const LashInteraction* other = &step->list->item[step->normal[s]];
+            if (item->surfaces == 0 || other->surfaces != item->surfaces) break;
+            if (newton->leader[s] != s || is_empty(step, item) || is_empty(step, other)) continue;
+            if (!are_twins(newton, r, s)) continue;
+            if (step->g[item->row] < step->g[other->row]) {
+                newton->leader[s] = r;
+                continue;
+            }
+            newton->leader[r] = s;
+            break;
+        }
+    }
+}
+
+// Does a point push, or one that follows it? Then its gap is to be closed.
+bool contact_newton_pushes(const Step* step, const ContactNewton* newton, int r, double least) {
+    if (newton->leader[r] != r) return false;
+    for (int s = 0; s < step->nn; ++s) {
+        int i = step->normal[s];
+        const LashInteraction* item = &step->list->item[i];
+        if (newton->leader[s] != r && s != r) continue;
+        if (step->active[i] && step->position[i] == POSITION_CLOSED_IF_PUSHED &&
+            !is_empty(step, item) && step->P[item->row] > least)
+            return true;
+    }
+    return false;
+}
+
 // E from the iterate, and the motions N that it leaves.
 static void close_contacts(const Step* step, ContactNewton* newton) {
     double largest = 0;
@@ -312,18 +357,19 @@ static void close_contacts(const Step* step, ContactNewton* newton) {
     newton->ne = 0;
     for (int c = 0; c < step->nc; ++c)
         largest = fmax(largest, step->P[step->list->item[step->contact[c]].row]);
-    for (int r = 0; r < step->nn && newton->levels == POSITIONS; ++r) {
-        int i = step->normal[r];
-        const LashInteraction* item = &step->list->item[i];
-        double* row = newton->G_n + r * ldk;
-        bool pushed = step->active[i] && step->P[item->row] > tuning.pushes * largest &&
-                      step->position[i] == POSITION_CLOSED_IF_PUSHED;
-        memset(row, 0, (size_t)ldk * sizeof *row);
-        motions_rows(newton->motions, item, step->G, 1, true, row, ldk);
-        if (is_empty(step, item) ||
-            !(pushed || step->tau[item->row] > 0 || step->g[item->row] <= 0))
-            continue;
-        memcpy(newton->E + newton->ne * ldk, row, (size_t)ldk * sizeof *row);
+    int nn = newton->levels == POSITIONS ? step->nn : 0;
+    memset(newton->G_n, 0, (size_t)(nn * ldk) * sizeof *newton->G_n);
+    for (int r = 0; r < nn; ++r)
+        motions_rows(newton->motions, &step->list->item[step->normal[r]], step->G, 1, true,
+                     newton->G_n + r * ldk, ldk);
+    if (nn > 0) find_leaders(step, newton);
+    for (int r = 0; r < nn; ++r) {
+        const LashInteraction* item = &step->list->item[step->normal[r]];
+        bool pushed = contact_newton_pushes(step, newton, r, tuning.pushes * largest);
+        bool overlaps = step->g[item->row] <= 0 && newton->leader[r] == r;
+        if (is_empty(step, item) || !(pushed || step->tau[item->row] > 0 || overlaps)) continue;
+        memcpy(newton->E + newton->ne * ldk, newton->G_n + r * ldk,
+               (size_t)ldk * sizeof *newton->E);
         newton->closed[newton->ne++] = r;
     }
     newton->rank = lash_orthogonal_factor(k, newton->ne, newton->E, ldk, LASH_RANK_ROWS,

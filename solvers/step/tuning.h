@@ -58,6 +58,10 @@ static const struct Tuning {
     double soft;            // forces that change by less than this share of the masses in a step
     double held; // squared share of a row that joints leave: they are closed to 1e-10, so 1e-20 is
                  // none and 1e-16 still rounding (test_models_unique_forces)
+    double
+        twins; // sine between normals, in the metric of the masses, below which two points of a contact
+               // are one: their distance over the radius of gyration (too large: corners of a foot
+               // stay open one by one)
 } tuning = {
     .goal = 0.05,
     .linear_goal = 1e-3,
@@ -90,6 +94,7 @@ static const struct Tuning {
     .small_shift = 1e-9,
     .soft = 0.01,
     .held = 1e-16,
+    .twins = 0.02,
 };
 
 #endif

@@ -20,6 +20,11 @@ static void make_loose(const char* name, const char* body) {
     "{'line': [10, -30]}, {'line': [30, 0]}, {'line': [-30, 0], 'name': 'top'}, "             \
     "{'close': true}]}, 'length': 20}}]"
 
+// Line contact as it is published for some parts: the bore of a disc 5 um high.
+#define RING                                                                   \
+    "'steps': [{'extrude': {'profile': {'outer': {'circle': {'radius': 12}}, " \
+    "'holes': [{'circle': {'radius': 2.021}, 'name': 'bore'}]}, 'length': 0.005}}]"
+
 static int make_parts(void** state) {
     (void)state;
     char cache[300];
@@ -34,6 +39,11 @@ static int make_parts(void** state) {
         "bush",
         "'steps': [{'extrude': {'profile': {'outer': {'circle': {'radius': 12}}, 'holes': "
         "[{'circle': {'radius': 5.05}, 'name': 'bore'}]}, 'length': 10}}], 'only': ['bore']");
+    make_part("ring", RING ", 'only': ['bore']");
+    make_part("high_ring", "'at': [0, 0, 2.9], " RING ", 'only': ['bore']");
+    make_part("axle",
+              "'steps': [{'cylinder': {'radius': 2, 'length': 30, 'side': 'side'}, 'at': "
+              "[0, 0, -10]}]");
     make_part("nose", NOSE);
     make_loose("nose_top", NOSE ", 'only': ['top']");
     make_loose("upper",
@@ -234,6 +244,34 @@ static void the_example_of_the_documentation_comes_to_rest(void** state) {
     outcome_free(&o);
 }
 
+// Two rims 5 um apart share the load, and their gaps differ by what the part is tilted: to close both it would
+// have to tilt by that over 5 um.
+static void two_rims_of_a_thin_ring_are_closed_as_one(void** state) {
+    (void)state;
+    char path[300];
+    write_model("rings.json",
+                "{'format': 'lash-model/1', 'units': {'length': 'mm', 'mass': 'g'}, 'gravity': [0, "
+                "-9810, 0], 'parts': [{'name': 'axle', 'step': 'axle.step', 'fixed': true}, "
+                "{'name': 'hook', 'mass': 0.09, 'center': [-2, 0.7, 1.3], 'inertia': [[0.305, "
+                "0.08, -0.054], [0.08, 0.442, 0.019], [-0.054, 0.019, 0.62]], "
+                "'angular_velocity': [3, -2, 60]}], 'contacts': [{'name': 'low', 'a': {'part': "
+                "'hook', 'step': 'ring.step'}, 'b': {'part': 'axle', 'faces': ['side']}, "
+                "'friction': 0.1}, {'name': 'high', 'a': {'part': 'hook', 'step': "
+                "'high_ring.step'}, 'b': {'part': 'axle', 'faces': ['side']}, 'friction': 0.1}], "
+                "'simulation': {'step': 1e-5, 'duration': 0.02}}",
+                path, sizeof path);
+    Outcome o = LASH("run", path, "--json");
+    if (o.code != 0) fail_msg("exit code %d: %s", o.code, o.err);
+    cJSON* json = cJSON_Parse(o.out);
+    const cJSON* newton = cJSON_GetObjectItem(cJSON_GetObjectItem(json, "iterations"), "newton");
+    // Both closed: 55 steps in parts, 5.9 corrections per step, 270 in one of them.
+    assert_int_equal(cJSON_GetObjectItem(json, "substepped")->valueint, 0);
+    assert_true(cJSON_GetObjectItem(newton, "avg")->valuedouble < 2);
+    assert_true(cJSON_GetObjectItem(newton, "max")->valuedouble <= 20);
+    cJSON_Delete(json);
+    outcome_free(&o);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_start_tells_which_side_of_a_loose_plane_is_outside),
@@ -243,6 +281,7 @@ int main(void) {
         cmocka_unit_test(halves_of_a_bush_that_meet_are_one_face),
         cmocka_unit_test(where_nothing_tells_the_model_is_asked_for_flip),
         cmocka_unit_test(a_solid_needs_no_flip),
+        cmocka_unit_test(two_rims_of_a_thin_ring_are_closed_as_one),
         cmocka_unit_test(the_example_of_the_documentation_comes_to_rest),
     };
     return cmocka_run_group_tests(tests, make_parts, remove_parts);
