@@ -30,8 +30,10 @@ static const double SHALLOW = 1e-9;
 static const double HALF = 0.49;      // of the depth: 1/2, and rounding
 static const double LEAST = 0.1;      // of the depth: what is really less deep says nothing
 static const double ROUNDING = 1e-13; // of the size of the features
-static const double SLIGHT = 1e-2; // of the size of a loose face: so deep it counts behind a wall,
-                                   // too. Smaller: a step's prediction beside a wall is missed
+// Of the size of a loose face: so deep a point counts beside a wall, too. The definition asks for 0,
+// and a jump at the border is at most this. Smaller: a step that predicts a point a little inside
+// misses it; larger: what comes round the border of the face is deep at once.
+static const double SLIGHT = 2e-3;
 
 // ---- parts without an inside --------------------------------------------------------------------
 

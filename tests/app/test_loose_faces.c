@@ -32,6 +32,7 @@ static int make_parts(void** state) {
     make_part("ball", "'steps': [{'sphere': {'radius': 8}}]");
     make_part("pin", "'steps': [{'cylinder': {'radius': 5, 'length': 30}, 'at': [0, 0, -10]}]");
     make_part("plate", "'steps': [{'box': {'size': [90, 90, 10], 'centered': true}}]");
+    make_part("block", "'steps': [{'box': {'size': [40, 40, 10]}}]");
     make_loose("table",
                "'steps': [{'box': {'size': [60, 60, 10], 'centered': true}}], 'names': [{'name': "
                "'top', 'near': [0, 0, 5]}], 'only': ['top']");
@@ -161,6 +162,18 @@ static void behind_a_loose_face_the_material_ends_at_the_solid_it_lies_on(void**
     }
 }
 
+// A block beside the nose, under the overhang of its top: 0.1 mm outside the solid, and 0.3 mm (a 200th of the face)
+// behind the face. Its gap is that of the border over it.
+static void a_point_that_came_round_the_border_of_a_loose_face_is_outside(void** state) {
+    (void)state;
+    cJSON* json =
+        check_over("nose", "block", "[29.9, -40.3, 5]", "{'part': 'base', 'step': 'nose_top.step'}",
+                   "{'part': 'body', 'faces': 'all'}", 0);
+    int turned = cJSON_GetObjectItem(first(json, "outside"), "turned")->valueint;
+    assert_outside(json, "solid", turned, 3e-4);
+    cJSON_Delete(json);
+}
+
 // A file of two half cylinders that share no edge of the B-rep.
 static void halves_of_a_bush_that_meet_are_one_face(void** state) {
     (void)state;
@@ -278,6 +291,7 @@ int main(void) {
         cmocka_unit_test(the_start_tells_that_a_loose_bush_holds_its_pin),
         cmocka_unit_test(a_face_on_the_solid_of_its_part_is_oriented_like_it),
         cmocka_unit_test(behind_a_loose_face_the_material_ends_at_the_solid_it_lies_on),
+        cmocka_unit_test(a_point_that_came_round_the_border_of_a_loose_face_is_outside),
         cmocka_unit_test(halves_of_a_bush_that_meet_are_one_face),
         cmocka_unit_test(where_nothing_tells_the_model_is_asked_for_flip),
         cmocka_unit_test(a_solid_needs_no_flip),
