@@ -11,7 +11,7 @@
 
 #include "app/run/record_internal.h"
 
-enum { MAKER_BODIES = 2, MAKER_JOINTS = 1, MAKER_CONTACTS = 1, MAKER_FRAMES = 3 };
+enum { MAKER_BODIES = 2, MAKER_JOINTS = 1, MAKER_CONTACTS = 1, MAKER_INPUTS = 2, MAKER_FRAMES = 3 };
 
 typedef enum Fault {
     FAULT_NONE,
@@ -77,6 +77,8 @@ static const MakerObject maker_objects[] = {
     {MAKE_NAMES, "joints/name", NULL, MAKER_JOINTS, 0},
     {MAKE_NAMES, "joints/type", NULL, MAKER_JOINTS, 0},
     {MAKE_NAMES, "contacts/name", NULL, MAKER_CONTACTS, 0},
+    {MAKE_NAMES, "inputs/name", NULL, MAKER_INPUTS, 0},
+    {MAKE_NAMES, "inputs/unit", NULL, MAKER_INPUTS, 0},
     {MAKE_TABLE, "events", NULL, 0, 0},
     {MAKE_TABLE, "points", NULL, 0, 0},
 };
@@ -169,8 +171,12 @@ static inline hid_t maker_fault_type(hid_t type, Fault fault) {
 
 // The shape of an object with its fault; returns the rank, -1: a null space.
 static inline int maker_shape(const MakerObject* o, Fault fault, hsize_t* shape) {
-    LashRecordLayout layout = lash_record_layout((LashRecordSizes){
-        .bodies = MAKER_BODIES, .joints = MAKER_JOINTS, .contacts = MAKER_CONTACTS});
+    LashRecordLayout layout =
+        lash_record_layout((LashRecordSizes){.bodies = MAKER_BODIES,
+                                             .joints = MAKER_JOINTS,
+                                             .contacts = MAKER_CONTACTS,
+                                             .inputs = MAKER_INPUTS,
+                                             .coordinates = LASH_RECORD_FREE_COORDINATES});
     int rank = 0;
     for (int i = 0; i < 4; ++i) shape[i] = 1;
     if (o->kind == MAKE_NAMES || o->kind == MAKE_TABLE) rank = 1;
@@ -331,22 +337,25 @@ static inline int maker_twin(int s) {
     return -1;
 }
 
-// Whether an object belongs to a result without joints and contacts.
+// Whether an object belongs to a result without joints, contacts and inputs.
 static inline bool maker_of_bodies(const MakerObject* o) {
     if (o->kind == MAKE_SERIES)
         return record_spec[o->series].per == PER_RUN || record_spec[o->series].per == PER_BODY;
-    return strncmp(o->path, "joints", 6) != 0 && strncmp(o->path, "contacts", 8) != 0;
+    return strncmp(o->path, "joints", 6) != 0 && strncmp(o->path, "contacts", 8) != 0 &&
+           strncmp(o->path, "inputs", 6) != 0;
 }
 
-// compact: without joints and contacts, and series of the same shape are one dataset with many
+// compact: without joints, contacts and inputs, and series of the same shape are one dataset with many
 // names, which is allowed. Such a file is small and quickly read, and every part of it matters.
 static inline uint8_t* maker_good(bool compact, size_t* bytes) {
-    static const char* const group[] = {"bodies", "joints",   "contacts",
+    static const char* const group[] = {"bodies", "joints",   "contacts", "inputs",
                                         "energy", "counters", "violation"};
     int memory = -1;
     hid_t file = maker_open(&memory, NULL, 0);
-    for (int i = 0; i < 6; ++i)
+    for (size_t i = 0; i < sizeof group / sizeof *group; ++i) {
+        if (compact && strcmp(group[i], "inputs") == 0) continue;
         H5Gclose(H5Gcreate2(file, group[i], H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+    }
     for (int i = 0; i < MAKER_OBJECTS; ++i) {
         MakerObject o = maker_object(i);
         if (compact && !maker_of_bodies(&o)) continue;
