@@ -49,6 +49,12 @@ double nice_step(double size);
 
 namespace view_ui {
 
+struct ContactGroup { // of the tree: contact points of a joint, or of one contact
+    std::string name;
+    int first, count;
+    bool opens; // a line that opens; else the contact itself
+};
+
 struct Orbit { // of one joint
     int joint = -1;
     int64_t frames = -1;
@@ -67,6 +73,7 @@ struct ViewUi {
     bool closing;      // Esc was pressed: menus close
     double frame_time; // smoothed wall time of a picture [s]
     std::vector<ViewTick> tick;
+    std::vector<view_ui::ContactGroup> groups;
 };
 
 #endif

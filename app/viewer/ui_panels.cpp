@@ -123,37 +123,60 @@ const char* name_of_body(const Viewer* viewer, int body) {
     return body < 0 ? "ground" : lash_mechanism_body_name(viewer->scene.mech, body);
 }
 
-// The points of a joint's play under one line that tells how many push now.
-void joint_contacts(Viewer* viewer, int joint, int first, int count) {
-    int closed = 0;
+// The points of a joint's play, or of one contact, under one line that tells how many push now.
+void contact_group(Viewer* viewer, const ContactGroup& group) {
+    int closed = 0, first = group.first, count = group.count;
     const double* push =
         viewer->frame.values + viewer->scene.layout.offset[LASH_SERIES_CONTACT_IMPULSE];
     for (int i = first; i < first + count; ++i) closed += push[3 * i] > 0;
     char title[128];
-    snprintf(title, sizeof title, "%.60s  %d of %d###group%d", viewer->scene.joint[joint].name,
-             closed, count, joint);
+    snprintf(title, sizeof title, "%.60s  %d of %d###group%d", group.name.c_str(), closed, count,
+             first);
     if (viewer->selected_contact >= first && viewer->selected_contact < first + count)
         ImGui::SetNextItemOpen(true);
     if (!ImGui::TreeNode(title)) return;
-    for (int i = first; i < first + count; ++i) contact_row(viewer, i);
+    for (int i = first; i < first + count; ++i)
+        if (viewer->contact_passes[i]) contact_row(viewer, i);
     ImGui::TreePop();
 }
 
-void draw_contacts(Viewer* viewer) {
-    std::vector<bool> owned(static_cast<size_t>(viewer->scene.contacts), false);
+// "anvil" of "anvil.3": what points of one contact have in common; the name itself: it has one.
+std::string contact_stem(const Viewer* viewer, int index) {
+    std::string name = lash_mechanism_contact_name(viewer->scene.mech, index);
+    size_t dot = name.rfind('.');
+    bool number = dot != std::string::npos && dot + 1 < name.size() &&
+                  name.find_first_not_of("0123456789", dot + 1) == std::string::npos;
+    return number ? name.substr(0, dot) : name;
+}
+
+// Made once: names do not change.
+void group_contacts(ViewUi* ui, const Viewer* viewer) {
+    int count = viewer->scene.contacts;
+    std::vector<int> owner(static_cast<size_t>(count), -1); // joint of each
     for (int j = 0; j < viewer->scene.joints; ++j) {
-        int first = 0, count = lash_mechanism_joint_contacts(viewer->scene.mech, j, &first);
-        for (int i = first; i < first + count; ++i) owned[static_cast<size_t>(i)] = true;
-        if (count > 0 && viewer->contact_passes[first]) joint_contacts(viewer, j, first, count);
+        int first = 0, points = lash_mechanism_joint_contacts(viewer->scene.mech, j, &first);
+        for (int i = first; i < first + points; ++i) owner[static_cast<size_t>(i)] = j;
     }
-    std::vector<int> own;
-    for (int i = 0; i < viewer->scene.contacts; ++i)
-        if (!owned[static_cast<size_t>(i)] && viewer->contact_passes[i]) own.push_back(i);
-    ImGuiListClipper clipper; // there may be hundreds
-    clipper.Begin(static_cast<int>(own.size()));
-    while (clipper.Step()) {
-        for (int i = clipper.DisplayStart; i < clipper.DisplayEnd; ++i)
-            contact_row(viewer, own[static_cast<size_t>(i)]);
+    for (int i = 0, next; i < count; i = next) {
+        int joint = owner[static_cast<size_t>(i)];
+        std::string name = joint >= 0 ? viewer->scene.joint[joint].name : contact_stem(viewer, i);
+        for (next = i + 1; next < count && owner[static_cast<size_t>(next)] == joint; ++next)
+            if (joint < 0 && contact_stem(viewer, next) != name) break;
+        ui->groups.push_back({name, i, next - i, joint >= 0 || next > i + 1});
+    }
+}
+
+void draw_contacts(ViewUi* ui, Viewer* viewer) {
+    if (ui->groups.empty()) group_contacts(ui, viewer);
+    for (const ContactGroup& group : ui->groups) {
+        bool shown = false;
+        for (int k = group.first; k < group.first + group.count; ++k)
+            shown = shown || viewer->contact_passes[k];
+        if (!shown) continue;
+        if (group.opens)
+            contact_group(viewer, group);
+        else
+            contact_row(viewer, group.first);
     }
 }
 
@@ -190,7 +213,7 @@ void view_ui::draw_tree(ViewUi* ui, Viewer* viewer) {
     title = count_title("Contacts", viewer->contact_passes, scene.contacts);
     if (scene.contacts > 0 &&
         ImGui::CollapsingHeader(title.c_str(), ImGuiTreeNodeFlags_DefaultOpen))
-        draw_contacts(viewer);
+        draw_contacts(ui, viewer);
 }
 
 // ---- properties ---------------------------------------------------------------------------------

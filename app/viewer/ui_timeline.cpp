@@ -221,6 +221,8 @@ void view_ui::draw_status(ViewUi* ui, const Viewer* viewer) {
     ImGui::Text("t = %s", quantity_text(viewer->frame.time, "s", 6).c_str());
     float s = ui->scale, at = 130 * s;
     auto item = [&](float width, const char* name, const std::string& value) {
+        float both = ImGui::CalcTextSize(name).x + ImGui::CalcTextSize(value.c_str()).x + 5 * s;
+        if (at + both > ImGui::GetWindowWidth()) return; // a narrow window: no half words
         ImGui::SameLine(at);
         ImGui::TextDisabled("%s", name);
         ImGui::SameLine(0, 5 * s);
@@ -343,44 +345,76 @@ struct Canvas {
     }
 };
 
-// Digits that tell two neighbouring labels of an axis apart.
-int axis_digits(double low, double high, double step) {
+// How the numbers of an axis are written: (value - base) / scale with a prefix of the unit. A narrow
+// range far from zero is written from its first tick on: its labels would be long, or the same.
+struct Labels {
+    double base = 0, scale = 1;
+    const char* prefix = "";
+    std::string text(double value, double step) const {
+        char buffer[32];
+        double shown = (value - base) / scale;
+        snprintf(buffer, sizeof buffer, "%.5g", std::fabs(value - base) < 1e-9 * step ? 0 : shown);
+        return buffer;
+    }
+};
+
+Labels make_labels(double low, double high, double step, const char* unit) {
+    constexpr double long_label = 1e4; // steps: five digits
+    Labels labels;
     double size = std::fmax(std::fabs(low), std::fabs(high));
-    int digits = static_cast<int>(std::ceil(std::log10(size / step) - 1e-9)) + 1;
-    return std::max(4, std::min(digits, 12));
+    if (size / step > long_label) {
+        labels.base = std::ceil(low / step) * step;
+        size = high - low;
+    }
+    labels.scale = prefix_of(size, unit, &labels.prefix);
+    return labels;
 }
 
-void draw_axes(ImDrawList* list, const ViewUi* ui, const Canvas& c, const char* unit,
-               double* y_scale, bool time_labels) {
-    const char *prefix, *time_prefix;
+// "mm", or "um from 459.012 mm".
+std::string label_unit(const Labels& labels, const char* unit) {
+    std::string text = std::string(labels.prefix) + unit;
+    return labels.base == 0 ? text : text + " from " + quantity_text(labels.base, unit, 9);
+}
+
+void draw_time_labels(ImDrawList* list, const ViewUi* ui, const Canvas& c) {
+    float line = ui->small_font->FontSize, y = c.at.y + c.size.y + 3 * ui->scale;
+    double step = nice_step((c.t1 - c.t0) / 4);
+    Labels labels = make_labels(c.t0, c.t1, step, "s");
+    std::string unit = label_unit(labels, "s");
+    double last = std::floor((c.t1 + 1e-9 * step) / step) * step;
+    std::string end = labels.text(last, step) + " " + unit; // the last one, with the unit
+    auto width = [&](const std::string& text) {
+        return ui->small_font->CalcTextSizeA(line, 1e9f, 0, text.c_str()).x;
+    };
+    float right = std::fmin(c.x(last) - 0.5f * width(labels.text(last, step)),
+                            c.at.x + c.size.x - width(end));
+    list->AddText(ui->small_font, line, ImVec2(right, y), faint, end.c_str());
+    for (double t = std::ceil(c.t0 / step) * step; t < last - 0.5 * step; t += step) {
+        std::string text = labels.text(t, step);
+        float px = c.x(t) - 0.5f * width(text);
+        if (px + width(text) + 0.5f * line > right) break;
+        list->AddText(ui->small_font, line, ImVec2(px, y), faint, text.c_str());
+    }
+}
+
+// Returns the unit of the y axis.
+std::string draw_axes(ImDrawList* list, const ViewUi* ui, const Canvas& c, const char* unit,
+                      bool time_labels) {
     float line = ui->small_font->FontSize;
-    double size = std::fmax(std::fabs(c.y.low), std::fabs(c.y.high));
-    *y_scale = prefix_of(size, unit, &prefix);
     double step = nice_step((c.y.high - c.y.low) / (c.size.y > 4.2f * line ? 3.4 : 1.7));
-    int digits = axis_digits(c.y.low, c.y.high, step);
-    char text[64];
+    Labels labels = make_labels(c.y.low, c.y.high, step, unit);
     for (double y = std::ceil(c.y.low / step) * step; y <= c.y.high; y += step) {
         float py = c.v(y);
         list->AddLine(ImVec2(c.at.x, py), ImVec2(c.at.x + c.size.x, py),
                       IM_COL32(226, 230, 235, 255));
-        double shown = std::fabs(y) < 1e-9 * step ? 0 : y / *y_scale;
-        snprintf(text, sizeof text, "%.*g", digits, shown);
-        float width = ui->small_font->CalcTextSizeA(line, 1e9f, 0, text).x;
+        std::string text = labels.text(y, step);
+        float width = ui->small_font->CalcTextSizeA(line, 1e9f, 0, text.c_str()).x;
         list->AddText(ui->small_font, line,
-                      ImVec2(c.at.x - width - 5 * ui->scale, py - 0.5f * line), faint, text);
+                      ImVec2(c.at.x - width - 5 * ui->scale, py - 0.5f * line), faint,
+                      text.c_str());
     }
-    if (!time_labels) return;
-    double t_scale = prefix_of(c.t1, "s", &time_prefix), t_step = nice_step((c.t1 - c.t0) / 4);
-    digits = axis_digits(c.t0, c.t1, t_step);
-    for (double t = std::ceil(c.t0 / t_step) * t_step; t <= c.t1 + 1e-9 * t_step; t += t_step) {
-        bool last = t + t_step > c.t1 + 1e-9 * t_step;
-        double shown = std::fabs(t) < 1e-9 * t_step ? 0 : t / t_scale;
-        snprintf(text, sizeof text, last ? "%.*g %ss" : "%.*g", digits, shown, time_prefix);
-        float width = ui->small_font->CalcTextSizeA(line, 1e9f, 0, text).x;
-        float px = std::fmin(c.x(t) - 0.5f * width, c.at.x + c.size.x - width);
-        list->AddText(ui->small_font, line, ImVec2(px, c.at.y + c.size.y + 3 * ui->scale), faint,
-                      text);
-    }
+    if (time_labels) draw_time_labels(list, ui, c);
+    return label_unit(labels, unit);
 }
 
 // Piece by piece: joined lines grow thin at sharp peaks.
@@ -460,11 +494,7 @@ void draw_plot(ViewUi* ui, Viewer* viewer, ViewPlot* plot, float height, bool ti
     ImDrawList* list = ImGui::GetWindowDrawList();
     list->AddRectFilled(c.at, ImVec2(c.at.x + c.size.x, c.at.y + c.size.y),
                         IM_COL32(255, 255, 255, 255));
-    double y_scale = 1;
-    draw_axes(list, ui, c, unit, &y_scale, time_labels);
-    const char* prefix;
-    prefix_of(std::fmax(std::fabs(c.y.low), std::fabs(c.y.high)), unit, &prefix);
-    std::string label = std::string(prefix) + unit;
+    std::string label = draw_axes(list, ui, c, unit, time_labels);
     list->PushClipRect(c.at, ImVec2(c.at.x + c.size.x, c.at.y + c.size.y), true);
     for (int k = 0; k < plot->curves; ++k) {
         if (viewer->second != nullptr) // paler and thinner: the other result

@@ -803,6 +803,26 @@ static void the_symbol_of_a_joint_opens_its_orbit(void** state) {
     close_stage(&s);
 }
 
+// Contact points of a joint, or of a contact with several, are one line of the tree.
+static void contact_points_are_one_line_that_opens(void** state) {
+    (void)state;
+    if (sender == NULL) skip();
+    Stage s = open_stage("papers/rocking_block.json", 0.001);
+    view_source_wait(s.source, INFINITY);
+    s.v->playback.playing = false;
+    int joints = s.v->scene.joints > 0 ? 1 : 0;
+    assert_int_equal(s.v->scene.contacts, 4);
+    // filter, heading of the parts, parts, heading of the contacts
+    double y = 20 + 24 + 19 * (s.v->scene.parts + 1) + 23 * joints + 24;
+    click(&s, 60, y);
+    assert_int_equal(s.v->selected_contact, -1); // the line opens
+    click(&s, 60, y + 19);
+    assert_int_equal(s.v->selected_contact, 0);
+    click(&s, 60, y + 3 * 19);
+    assert_int_equal(s.v->selected_contact, 2);
+    close_stage(&s);
+}
+
 static void timeline_is_dragged(void** state) {
     (void)state;
     if (sender == NULL) skip();
@@ -854,6 +874,7 @@ int main(void) {
         cmocka_unit_test(tree_and_timeline_are_filtered_by_part),
         cmocka_unit_test(the_cursor_tells_the_strongest_event_around_a_tick),
         cmocka_unit_test(the_symbol_of_a_joint_opens_its_orbit),
+        cmocka_unit_test(contact_points_are_one_line_that_opens),
         cmocka_unit_test(timeline_is_dragged),
         cmocka_unit_test(texts_grow_on_dense_screens),
         cmocka_unit_test(window_opens_for_every_model),
