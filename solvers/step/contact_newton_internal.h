@@ -7,7 +7,7 @@
 #include "solvers/linear/dense.h"
 #include "solvers/step/sim_internal.h"
 
-struct ContactNewton {
+struct ContactNewton { // what is added is saved with a run by contact_newton_archive
     Motions* motions;
     int n, ldn, p; // velocities; padded; bilateral rows
     int contacts;  // that there is room for
@@ -23,8 +23,7 @@ struct ContactNewton {
     int k, ldk;        // motions that joints leave; padded
     int ne, rank;      // closed contacts E; independent ones
     int l, ldl;        // motions that E leaves, k - rank; padded
-    int*
-        leader; // (contacts) of step->normal: the deeper point that it is closed with, mostly itself
+    int* leader; // (contacts) of step->normal: the deeper point it is closed with, mostly itself
     int *closed, *order, *swap; // (contacts) E: positions in step->normal; order of its rows
     double* G_n;                // (contacts x ldk) normals in the motions
     double* E;                  // (contacts x ldk) those of E, factored

@@ -151,6 +151,7 @@ void contact_newton_archive(ContactNewton* newton, LashArchive* archive) {
     PASS(soft);
     PASS(loads);
     PASS(holds);
+    lash_archive(archive, newton->leader, contacts * sizeof *newton->leader);
     lash_archive(archive, newton->closed, contacts * sizeof *newton->closed);
     lash_archive(archive, newton->order, contacts * sizeof *newton->order);
     lash_archive(archive, newton->swap, (size_t)newton->ldn * sizeof *newton->swap);

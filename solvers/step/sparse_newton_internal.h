@@ -30,7 +30,7 @@ typedef struct Slot {
     double left[3];           // what the step without it would leave
 } Slot;
 
-struct SparseNewton {
+struct SparseNewton { // what is added is saved with a run by sparse_newton_archive
     LashBlockLu* lu;
     LashBlockGraph graph; // that it was made from; its arrays are owned
     uint64_t key;         // set of contacts that lu was made for
