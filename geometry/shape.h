@@ -212,6 +212,13 @@ LashShape* lash_shape_sphere(double radius);
 LashShape* lash_shape_capsule(double radius, double length); // length of the cylindrical part
 LashShape* lash_shape_ring(double inner_radius, double outer_radius, double length);
 
+// A helper program that reads several files, one after another: the start of OpenCASCADE costs more
+// than a small file. It is started when first needed, reads each file in a process of its own, and
+// is used by one thread.
+typedef struct LashReader LashReader;
+LashReader* lash_reader_create(void);
+void lash_reader_destroy(LashReader* reader); // NULL is allowed
+
 // How to read a STEP file.
 typedef struct LashImport {
     double scale;      // override: metres per number of the file; 0: as the file says
@@ -221,7 +228,8 @@ typedef struct LashImport {
     // told a few times a second while the helper reads; seconds < 0: it has ended; NULL: nobody
     void (*progress)(const char* path, double seconds, double limit);
     bool no_cache;
-    bool pmi; // sizes with tolerances, too (AP242); OpenCASCADE may fail on them
+    bool pmi;           // sizes with tolerances, too (AP242); OpenCASCADE may fail on them
+    LashReader* reader; // borrowed; NULL: a helper of its own
 } LashImport;
 
 // Reads a STEP file through the helper program `lash-cad` and the cache. Never crashes on a bad

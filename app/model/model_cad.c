@@ -91,7 +91,9 @@ LashShape* model_load_step(ModelContext* context, const char* key, const char* s
     const LashModelFile* carried = model_use_file(model, step);
     LashShape* shape = find_loaded(model, file, scale, NULL);
     if (shape != NULL) return shape;
-    LashImport import = {.scale = model_has(scale) ? scale : 0, .progress = app_progress_cad};
+    LashImport import = {.scale = model_has(scale) ? scale : 0,
+                         .progress = app_progress_cad,
+                         .reader = context->reader};
     LashError inner = {0};
     if (carried != NULL)
         shape = lash_shape_load_bytes(file, carried->data, carried->bytes, &import, &inner);

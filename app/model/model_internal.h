@@ -107,6 +107,7 @@ typedef struct ModelContext {
     const char* text; // of the file
     size_t bytes;
     LashError* error;
+    LashReader* reader; // of the STEP files
 } ModelContext;
 
 // Fills the error with line, column and path, and returns false. The path "--set" means the option.

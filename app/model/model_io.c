@@ -839,10 +839,15 @@ static LashModel* finish_model(LashModel* model, const char* const* sets, int se
     LashError local = {0};
     if (error == NULL) error = &local;
     model_root_table.defaults(model);
-    ModelContext context = {
-        .model = model, .text = model->text, .bytes = model->text_bytes, .error = error};
+    ModelContext context = {.model = model,
+                            .text = model->text,
+                            .bytes = model->text_bytes,
+                            .error = error,
+                            .reader = lash_reader_create()};
     Reader reader = {.context = &context, .sets = sets, .set_count = set_count};
-    if (read_model(&reader)) return model;
+    bool good = read_model(&reader);
+    lash_reader_destroy(context.reader);
+    if (good) return model;
     if (error->status != LASH_ERROR_USAGE) lash_error_file(error, model->file);
     lash_model_destroy(model);
     return NULL;

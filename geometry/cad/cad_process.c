@@ -7,6 +7,11 @@
 // becomes of the file meanwhile.
 // A failing helper writes "LASHERR\n" and its message there and exits with 4. The child limits its
 // own address space and dies with its parent (occt_main.cpp).
+//
+// Three quarters of the time of a small file go into loading the libraries of OpenCASCADE. A reader
+// is a helper that has loaded them and forks for each file: it gets the arguments and both
+// descriptors through a socket, answers with the id of the process, and with its status when it has
+// ended. At the time limit the reader is killed, and its child dies with it.
 #define _GNU_SOURCE // memfd_create, pipe2, dladdr
 #include "geometry/cad/cad_process.h"
 
@@ -26,6 +31,7 @@
 #include <unistd.h>
 
 #include "core/arena.h"
+#include "geometry/shape.h"
 
 #ifndef LASH_LIBEXECDIR
 #define LASH_LIBEXECDIR "/usr/local/libexec/lash"
@@ -92,6 +98,50 @@ static double seconds_used(pid_t process) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+struct LashReader {
+    pid_t process; // 0: not started
+    int socket;
+};
+
+LashReader* lash_reader_create(void) {
+    return lash_alloc(sizeof(LashReader));
+}
+
+static void end_reader(LashReader* reader) {
+    if (reader->process == 0) return;
+    kill(reader->process, SIGKILL);
+    while (waitpid(reader->process, NULL, 0) < 0 && errno == EINTR) {}
+    close(reader->socket);
+    reader->process = 0;
+}
+
+void lash_reader_destroy(LashReader* reader) {
+    if (reader == NULL) return;
+    end_reader(reader);
+    lash_free(reader);
+}
+
+// Has the process ended? With a reader the answer comes through its socket: a reader that is gone
+// counts as a crash.
+static bool has_ended(LashReader* reader, pid_t process, int* status) {
+    if (reader == NULL) return waitpid(process, status, WNOHANG) != 0;
+    ssize_t n = recv(reader->socket, status, sizeof *status, MSG_DONTWAIT);
+    if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) return false;
+    if (n == sizeof *status) return true;
+    end_reader(reader);
+    *status = SIGKILL; // as waitpid tells a signal
+    return true;
+}
+
+static void end_process(LashReader* reader, pid_t process, int* status) {
+    if (reader != NULL) {
+        end_reader(reader);
+        return;
+    }
+    kill(process, SIGKILL);
+    while (waitpid(process, status, 0) < 0 && errno == EINTR) {}
+}
+
 // Waits until the process ends; kills it at the limit: of processor time, so that a busy machine
 // does not decide what can be read, and a generous one by the clock, for a helper that sleeps.
 // False when it was killed for the time.
@@ -99,11 +149,10 @@ static bool wait_limited(pid_t process, const LashCadTask* task, int* status) {
     double start = seconds_now(), told = start;
     long nap = 200000; // 0.2 ms, growing to 5 ms
     bool in_time = true;
-    while (waitpid(process, status, WNOHANG) == 0) {
+    while (!has_ended(task->reader, process, status)) {
         double now = seconds_now();
         if (seconds_used(process) > task->seconds || now - start > 1 + 5 * task->seconds) {
-            kill(process, SIGKILL);
-            while (waitpid(process, status, 0) < 0 && errno == EINTR) {}
+            end_process(task->reader, process, status);
             in_time = false;
             break;
         }
@@ -198,7 +247,92 @@ static int spawn(pid_t* process, char* const argv[], posix_spawn_file_actions_t*
     return code;
 }
 
-void* lash_cad_run(char* const argv[], const LashCadTask* task, size_t* bytes, LashError* error) {
+static void quiet(posix_spawn_file_actions_t* actions) {
+    posix_spawn_file_actions_addopen(actions, 1, "/dev/null", O_WRONLY, 0);
+    if (getenv("LASH_CAD_DEBUG") == NULL)
+        posix_spawn_file_actions_addopen(actions, 2, "/dev/null", O_WRONLY, 0);
+}
+
+// A process for one file; returns an error number.
+static int start_alone(char* const argv[], int output, int input, pid_t* process) {
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, output, 3);
+    posix_spawn_file_actions_adddup2(&actions, input, 4);
+    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+    quiet(&actions);
+    int code = spawn(process, argv, &actions);
+    posix_spawn_file_actions_destroy(&actions);
+    return code;
+}
+
+static int start_reader(LashReader* reader, char* program) {
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return errno;
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, ends[0], 0);
+    quiet(&actions);
+    char* argv[] = {program, "reader", NULL};
+    int code = spawn(&reader->process, argv, &actions);
+    posix_spawn_file_actions_destroy(&actions);
+    close(ends[0]);
+    reader->socket = ends[1];
+    if (code == 0) return 0;
+    close(ends[1]);
+    reader->process = 0;
+    return code;
+}
+
+// The arguments behind the program, each with its zero, and both descriptors; false: it is gone.
+static bool ask_reader(LashReader* reader, char* const argv[], const int files[2], pid_t* process) {
+    char text[4096];
+    size_t length = 0;
+    for (int i = 1; argv[i] != NULL; ++i) {
+        size_t bytes = strlen(argv[i]) + 1;
+        if (length + bytes > sizeof text) return false;
+        memcpy(text + length, argv[i], bytes);
+        length += bytes;
+    }
+    union {
+        struct cmsghdr align;
+        char bytes[CMSG_SPACE(2 * sizeof(int))];
+    } control;
+    memset(&control, 0, sizeof control);
+    struct iovec part = {text, length};
+    struct msghdr message = {.msg_iov = &part,
+                             .msg_iovlen = 1,
+                             .msg_control = control.bytes,
+                             .msg_controllen = sizeof control.bytes};
+    struct cmsghdr* head = CMSG_FIRSTHDR(&message);
+    head->cmsg_level = SOL_SOCKET;
+    head->cmsg_type = SCM_RIGHTS;
+    head->cmsg_len = CMSG_LEN(2 * sizeof(int));
+    memcpy(CMSG_DATA(head), files, 2 * sizeof(int));
+    ssize_t n = 0;
+    do n = sendmsg(reader->socket, &message, MSG_NOSIGNAL);
+    while (n < 0 && errno == EINTR);
+    if (n < 0) return false;
+    do n = recv(reader->socket, process, sizeof *process, 0);
+    while (n < 0 && errno == EINTR);
+    return n == sizeof *process && *process > 0;
+}
+
+// A reader that is gone is started once more. False: this helper cannot read several files.
+static bool start_in_reader(LashReader* reader, char* const argv[], int output, int input,
+                            pid_t* process) {
+    const int files[2] = {output, input};
+    for (int k = 0; k < 2; ++k) {
+        if (reader->process == 0 && start_reader(reader, argv[0]) != 0) return false;
+        if (ask_reader(reader, argv, files, process)) return true;
+        end_reader(reader);
+    }
+    return false;
+}
+
+void* lash_cad_run(char* const argv[], const LashCadTask* given, size_t* bytes, LashError* error) {
+    LashCadTask own = *given;
+    const LashCadTask* task = &own;
     *bytes = 0;
     int file = memory_file(NULL, 0), input = file < 0 ? -1 : memory_file(task->data, task->bytes);
     if (input < 0) {
@@ -206,17 +340,11 @@ void* lash_cad_run(char* const argv[], const LashCadTask* task, size_t* bytes, L
         if (file >= 0) close(file);
         return NULL;
     }
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, file, 3);
-    posix_spawn_file_actions_adddup2(&actions, input, 4);
-    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
-    if (getenv("LASH_CAD_DEBUG") == NULL)
-        posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
     pid_t process = 0;
-    int code = spawn(&process, argv, &actions), status = 0;
-    posix_spawn_file_actions_destroy(&actions);
+    int status = 0, code = 0;
+    if (own.reader != NULL && !start_in_reader(own.reader, argv, file, input, &process))
+        own.reader = NULL;
+    if (own.reader == NULL) code = start_alone(argv, file, input, &process);
     close(input);
     void* result = NULL;
     if (code != 0)
@@ -246,9 +374,7 @@ bool lash_cad_start(char* const argv[], pid_t* process, int* input, int* output,
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, in[0], 0);
     posix_spawn_file_actions_adddup2(&actions, out[1], 3);
-    posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
-    if (getenv("LASH_CAD_DEBUG") == NULL)
-        posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
+    quiet(&actions);
     int code = spawn(process, argv, &actions);
     posix_spawn_file_actions_destroy(&actions);
     close(in[0]);

@@ -24,9 +24,10 @@ bool lash_cad_find(char path[LASH_CAD_PATH], LashError* error);
 typedef struct LashCadTask {
     const void* data; // it reads these very bytes, at LASH_CAD_INPUT
     size_t bytes;
-    const char* name;         // of the file they are from, for progress
-    double seconds;           // of processor time; five times as long by the clock
-    LashCadProgress progress; // NULL: none
+    const char* name;          // of the file they are from, for progress
+    double seconds;            // of processor time; five times as long by the clock
+    LashCadProgress progress;  // NULL: none
+    struct LashReader* reader; // NULL: a process of its own
 } LashCadTask;
 #define LASH_CAD_INPUT "/proc/self/fd/4"
 

@@ -148,7 +148,12 @@ static LashShape* run_helper(const Job* job, const char* file, size_t file_bytes
                     (char*)memory_limit,    (char*)flag[0],
                     (char*)flag[1],         NULL};
     size_t bytes = 0;
-    LashCadTask task = {file, file_bytes, job->path, job->import.time_limit, job->import.progress};
+    LashCadTask task = {file,
+                        file_bytes,
+                        job->path,
+                        job->import.time_limit,
+                        job->import.progress,
+                        job->import.reader};
     char* data = lash_cad_run(argv, &task, &bytes, error);
     if (data == NULL) return NULL;
     if (!job->import.no_cache) save_entry(job, data, bytes);

@@ -50,6 +50,24 @@ const Gauss& gauss(const Surface& s) {
     return s.type == LASH_FREEFORM && s.deviation > 0 ? coarse : fine;
 }
 
+// Along v the integrands are polynomials: of degree 2 on planes and cylinders, 4 on cones, 5 m - 1 at
+// most on a polynomial patch of degree m. k points are exact for 2 k - 1.
+const Gauss& inner_gauss(const Surface& s) {
+    static const Gauss rule[most] = {
+        Gauss(1), Gauss(2),  Gauss(3),  Gauss(4),  Gauss(5),  Gauss(6),  Gauss(7),  Gauss(8),
+        Gauss(9), Gauss(10), Gauss(11), Gauss(12), Gauss(13), Gauss(14), Gauss(15), Gauss(16)};
+    int degree = 0;
+    if (s.type == LASH_PLANE || s.type == LASH_CYLINDER) return rule[1];
+    if (s.type == LASH_CONE) return rule[2];
+    if (s.type != LASH_FREEFORM || s.deviation > 0) return gauss(s);
+    for (const Patch& patch : s.patches) {
+        degree = std::max(degree, patch.v_degree);
+        for (const Pole& pole : patch.poles)
+            if (pole[3] != patch.poles[0][3]) return gauss(s);
+    }
+    return rule[std::min(most, (5 * degree + 1) / 2) - 1];
+}
+
 // Point and Su x Sv at (u, v).
 void element(const Surface& s, double u, double v, Vec3* p, Vec3* n) {
     if (s.type == LASH_FREEFORM) {
@@ -84,7 +102,7 @@ struct Sum {
     double side;
     Moments* m;
     double* area; // of this face
-    const Gauss& rule;
+    const Gauss &rule, &inner;
 
     void add(double u, double v, double weight) const {
         Vec3 p, n;
@@ -113,8 +131,8 @@ struct Sum {
         if (to < from) std::reverse(cuts.begin(), cuts.end());
         for (size_t k = 1; k < cuts.size(); ++k) {
             double h = cuts[k] - cuts[k - 1];
-            for (int i = 0; i < rule.points; ++i)
-                add(u, cuts[k - 1] + rule.x[i] * h, weight * h * rule.w[i]);
+            for (int i = 0; i < inner.points; ++i)
+                add(u, cuts[k - 1] + inner.x[i] * h, weight * h * inner.w[i]);
         }
     }
 };
@@ -189,7 +207,7 @@ void add_loops(const Sum& sum, const Trim& t) {
 double add_face_moments(const Surface& s, const Trim& trim, double side, Vec3 center,
                         Moments* moments) {
     double area = 0;
-    Sum sum = {s, center, side, moments, &area, gauss(s)};
+    Sum sum = {s, center, side, moments, &area, gauss(s), inner_gauss(s)};
     if (trim.loops.empty())
         add_box(sum, trim);
     else

@@ -2,14 +2,20 @@
 //
 //   lash-cad read FILE [--scale S] [--deflection D] [--heal] [--pmi] [--hash HEX] [--memory MiB]
 //       writes the shape block to file descriptor 3 (exit 0), or "LASHERR\n" and a message (exit 4)
+//   lash-cad reader
+//       the same for several files: their arguments and descriptors come through the socket at 0
+//       (cad_process.c), each is read in a process of its own
 //   lash-cad query
 //       serves distance queries between faces (occt_query.h): requests at 0, answers at 3
 //
 // Not for users: `lash` starts it, limits its time, and survives its death.
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -129,6 +135,69 @@ bool read_and_write(const ReadOptions& options) {
     return written;
 }
 
+// Reads one file; returns the exit code.
+int read_command(int argc, char** argv) {
+    ReadOptions options;
+    double memory = 0;
+    if (argc < 2 || strcmp(argv[1], "read") != 0 || !parse(argc, argv, &options, &memory)) {
+        fprintf(stderr, "lash-cad is started by lash; see its manual\n");
+        return LASH_ERROR_USAGE;
+    }
+    prctl(PR_SET_PDEATHSIG, SIGKILL); // the thread that waits for the tables, or the reader
+    limit_process(memory);
+    catch_crashes();
+    LashError error = {};
+    if (!guard(&error, "reading", [&] { return read_and_write(options); })) return fail(error);
+    return 0;
+}
+
+// A request: arguments, each with its zero; descriptors of the result and of the file.
+bool receive(int socket, char* text, size_t* bytes, int files[2]) {
+    alignas(cmsghdr) char control[CMSG_SPACE(2 * sizeof(int))];
+    iovec part = {text, *bytes};
+    msghdr message = {};
+    message.msg_iov = &part;
+    message.msg_iovlen = 1;
+    message.msg_control = control;
+    message.msg_controllen = sizeof control;
+    ssize_t n = recvmsg(socket, &message, 0);
+    while (n < 0 && errno == EINTR) n = recvmsg(socket, &message, 0);
+    const cmsghdr* head = n > 0 ? CMSG_FIRSTHDR(&message) : nullptr;
+    if (head == nullptr || head->cmsg_type != SCM_RIGHTS || text[n - 1] != '\0') return false;
+    memcpy(files, CMSG_DATA(head), 2 * sizeof(int));
+    *bytes = (size_t)n;
+    return true;
+}
+
+// In the child: as if it had been started for this file.
+int read_request(char* text, size_t bytes, const int files[2]) {
+    char* argv[32] = {const_cast<char*>("lash-cad")};
+    int argc = 1;
+    for (size_t at = 0; at < bytes && argc < 31; at += strlen(text + at) + 1)
+        argv[argc++] = text + at;
+    if (dup2(files[0], 3) < 0 || dup2(files[1], 4) < 0) return LASH_ERROR_INTERNAL;
+    close(0);
+    return read_command(argc, argv);
+}
+
+int serve_reads(int socket) {
+    char text[4096];
+    int files[2];
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    prepare_reading();
+    for (size_t bytes = sizeof text; receive(socket, text, &bytes, files); bytes = sizeof text) {
+        pid_t child = fork();
+        if (child == 0) _exit(read_request(text, bytes, files));
+        close(files[0]);
+        close(files[1]);
+        int status = 0;
+        if (send(socket, &child, sizeof child, MSG_NOSIGNAL) < 0) break;
+        while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) {}
+        if (send(socket, &status, sizeof status, MSG_NOSIGNAL) < 0) break;
+    }
+    return 0;
+}
+
 } // namespace
 } // namespace lash
 
@@ -140,21 +209,11 @@ extern "C" const char* __asan_default_options() {
 #endif
 
 int main(int argc, char** argv) {
-    lash::ReadOptions options;
-    double memory = 0;
-    if (argc >= 2 && strcmp(argv[1], "query") == 0) {
+    const char* command = argc >= 2 ? argv[1] : "";
+    if (strcmp(command, "query") == 0) {
         lash::limit_process(0);
         return lash::serve_queries(0, 3);
     }
-    if (argc < 2 || strcmp(argv[1], "read") != 0 || !lash::parse(argc, argv, &options, &memory)) {
-        fprintf(stderr, "lash-cad is started by lash; see its manual\n");
-        return LASH_ERROR_USAGE;
-    }
-    prctl(PR_SET_PDEATHSIG, SIGKILL); // the thread that waits for the tables
-    lash::limit_process(memory);
-    lash::catch_crashes();
-    LashError error = {};
-    if (!lash::guard(&error, "reading", [&] { return lash::read_and_write(options); }))
-        return lash::fail(error);
-    return 0;
+    if (strcmp(command, "reader") == 0) return lash::serve_reads(0);
+    return lash::read_command(argc, argv);
 }

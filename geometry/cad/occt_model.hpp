@@ -67,6 +67,8 @@ struct Document {
 // The dimensions of a file that was transferred (occt_sizes.cpp).
 void read_sizes(const Handle(XSControl_WorkSession) & session, Document* document);
 
+// What every file needs of OpenCASCADE, ahead of time.
+void prepare_reading();
 // Reads the file or throws BadInput.
 Document read_step(const ReadOptions& options);
 

@@ -461,6 +461,11 @@ void check_begin(const std::string& path) {
 
 } // namespace
 
+void prepare_reading() {
+    STEPCAFControl_Controller::Init();
+    XCAFApp_Application::GetApplication();
+}
+
 Document read_step(const ReadOptions& options) {
     Document document;
     check_begin(options.path);

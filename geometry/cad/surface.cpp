@@ -128,16 +128,29 @@ Vec3 patch_point(const Patch& p, double u, double v, Vec3* du, Vec3* dv) {
     bernstein(p.u_degree, (u - p.u0) / lu, Bu, dBu);
     bernstein(p.v_degree, (v - p.v0) / lv, Bv, dBv);
     double P[4] = {0}, Pu[4] = {0}, Pv[4] = {0};
-    for (int j = 0, k = 0; j <= p.v_degree; ++j)
-        for (int i = 0; i <= p.u_degree; ++i, ++k) {
-            double w = p.poles[k][3];
-            for (int c = 0; c < 4; ++c) {
-                double q = c < 3 ? w * p.poles[k][c] : w;
-                P[c] += Bu[i] * Bv[j] * q;
-                Pu[c] += dBu[i] * Bv[j] * q / lu;
-                Pv[c] += Bu[i] * dBv[j] * q / lv;
+    const Pole* pole = p.poles.data();
+    for (int j = 0; j <= p.v_degree; ++j) {
+        double R[4] = {0}, Ru[4] = {0}; // of a row of poles
+        for (int i = 0; i <= p.u_degree; ++i, ++pole) {
+            const double* q = pole->data();
+            double b = Bu[i] * q[3], d = dBu[i] * q[3];
+            for (int c = 0; c < 3; ++c) {
+                R[c] += b * q[c];
+                Ru[c] += d * q[c];
             }
+            R[3] += b;
+            Ru[3] += d;
         }
+        for (int c = 0; c < 4; ++c) {
+            P[c] += Bv[j] * R[c];
+            Pu[c] += Bv[j] * Ru[c];
+            Pv[c] += dBv[j] * R[c];
+        }
+    }
+    for (int c = 0; c < 4; ++c) {
+        Pu[c] /= lu;
+        Pv[c] /= lv;
+    }
     Vec3 point = vec3_scale(1 / P[3], vec3(P[0], P[1], P[2]));
     if (du != nullptr)
         *du = vec3_scale(1 / P[3], vec3_add_scaled(vec3(Pu[0], Pu[1], Pu[2]), -Pu[3], point));

@@ -268,6 +268,50 @@ static void an_1800_face_case_loads_fast_the_second_time(void** state) {
 #endif
 }
 
+static void check_same_tables(const LashShape* a, const LashShape* b) {
+    size_t n, m;
+    void *p = lash_shape_pack(a, &n), *q = lash_shape_pack(b, &m);
+    assert_int_equal(n, m);
+    assert_memory_equal(p, q, n);
+    free(p);
+    free(q);
+}
+
+// Each file in a process of its own, whatever became of the one before.
+static void one_reader_reads_several_files(void** state) {
+    (void)state;
+    LashError error = {0};
+    char bad[720];
+    snprintf(bad, sizeof bad, "%s/bad.step", folder.path);
+    cad_write(bad, "ISO-10303-21;\nnothing\n", 23);
+    LashImport alone = {.no_cache = true}, import = {.no_cache = true};
+    LashShape* expected = lash_shape_load(step, &alone, &error);
+    import.reader = lash_reader_create();
+    for (int k = 0; k < 3; ++k) {
+        LashShape* shape = lash_shape_load(step, &import, &error);
+        assert_non_null(shape);
+        check_same_tables(shape, expected);
+        lash_shape_destroy(shape);
+        assert_null(lash_shape_load(bad, &import, &error));
+        assert_int_equal(error.status, LASH_ERROR_CAD);
+        import.time_limit = k == 1 ? 1e-3 : 0; // it is killed, and there is another one
+        shape = lash_shape_load(step, &import, &error);
+        assert_true(k == 1 ? shape == NULL : shape != NULL);
+        lash_shape_destroy(shape);
+        import.time_limit = 0;
+    }
+    lash_reader_destroy(import.reader);
+    import.reader = lash_reader_create();
+    use_script("#!/bin/sh\n[ \"$1\" = read ] && printf 'LASHERR\\nfrom a script' >&3\nexit 4\n");
+    error = (LashError){0};
+    assert_null(lash_shape_load(step, &import, &error));
+    assert_non_null(strstr(error.message, "from a script"));
+    unsetenv("LASH_CAD");
+    lash_reader_destroy(import.reader);
+    lash_reader_destroy(NULL);
+    lash_shape_destroy(expected);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_second_load_reads_the_cache),
@@ -280,6 +324,7 @@ int main(void) {
         cmocka_unit_test(missing_and_odd_files_are_told),
         cmocka_unit_test(no_cache_folder_is_no_obstacle),
         cmocka_unit_test(threads_may_load_at_once),
+        cmocka_unit_test(one_reader_reads_several_files),
         cmocka_unit_test(an_1800_face_case_loads_fast_the_second_time),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
