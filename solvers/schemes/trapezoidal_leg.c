@@ -280,28 +280,38 @@ static bool solve_held(Step* step, const Leg* leg) {
     return true;
 }
 
-bool leg_solve_friction(LashSim* sim, Step* step, const Leg* leg) {
+// Solves the contact problem, from P_c or cold. True: to the tolerance of velocities.
+static bool try_friction(LashSim* sim, Step* step, const Leg* leg, double tolerance, bool cold) {
     LashFrictionProblem problem = friction_problem(step);
     LashFrictionSettings settings = lash_friction_settings();
-    settings.tolerance = sim->settings.tolerance_solver;
+    settings.tolerance = tolerance;
+    settings.cold = cold;
     settings.stop = &sim->stop;
     if (leg->directions > 0) {
         settings.method = LASH_FRICTION_POLYHEDRAL;
         settings.directions = leg->directions;
     }
-    if (!all_finite(step->b, step->m) || !all_finite(step->W, step->m * step->m)) return false;
     LashFrictionInfo info =
         lash_friction_solve(&problem, &settings, step->P_c, step->U_c, sim->solvers.friction);
     sim->info.solver += info.iterations;
     step->contact_error = info.residual;
-    if (info.outcome != LASH_FAILED && info.residual <= sim->settings.tolerance_velocity)
-        return true;
+    return info.outcome != LASH_FAILED && info.residual <= sim->settings.tolerance_velocity;
+}
+
+// Many contacts of pins depend on each other nearly, and the way from another start, or to a tolerance that is just enough,
+// may lead where the first one did not.
+bool leg_solve_friction(LashSim* sim, Step* step, const Leg* leg) {
+    double sharp = sim->settings.tolerance_solver, enough = sim->settings.tolerance_velocity;
+    if (!all_finite(step->b, step->m) || !all_finite(step->W, step->m * step->m)) return false;
+    if (try_friction(sim, step, leg, sharp, false)) return true;
+    if (!sim_stopped(sim) && try_friction(sim, step, leg, sharp, false)) return true;
+    if (!sim_stopped(sim) && try_friction(sim, step, leg, enough, true)) return true;
     if (!sim_stopped(sim))
         sim->failure.fault = (LashFault){.kind = LASH_FAULT_CONTACTS,
                                          .t = leg->t,
                                          .id = step->list->item[step->contact[0]].id,
                                          .contacts = step->nc,
-                                         .residual = info.residual};
+                                         .residual = step->contact_error};
     return false;
 }
 

@@ -563,7 +563,8 @@ LashStepInfo lash_sim_step(LashSim* sim) {
         sim->info.outcome = step_in_parts(sim, t, parts);
     }
     if (sim->stopped && sim->info.outcome != LASH_CONVERGED) sim->info.outcome = LASH_INTERRUPTED;
-    bool unexplained = sim->failure.fault.kind == LASH_FAULT_NONE && !sim->stopped;
+    LashFaultKind known = sim->failure.fault.kind;
+    bool unexplained = (known == LASH_FAULT_NONE || known == LASH_FAULT_CONTACTS) && !sim->stopped;
     if (sim->info.outcome != LASH_CONVERGED && unexplained && conflict_find(sim))
         sim->failure.fault = (LashFault){.kind = LASH_FAULT_CONFLICT,
                                          .t = sim->failure.start_t,

@@ -720,6 +720,53 @@ static void too_many_events_are_told(void** state) {
     lash_lagrangian_destroy(ball);
 }
 
+// Walls at -1 + t and 1 - t: no room is left at t = 1.
+static void closing_wall(const LashLagrangianPoint* at, int which, double* g, double* g_t,
+                         double* G) {
+    double side = which == 0 ? 1 : -1;
+    g[0] = side * at->q[0] + 1 - at->t;
+    if (g_t != NULL) g_t[0] = -1;
+    if (G != NULL) G[0] = side;
+}
+static void unit(const LashLagrangianPoint* at, double* M) {
+    (void)at;
+    M[0] = 1;
+}
+static void nothing(const LashLagrangianPoint* at, const double* v, double* F) {
+    (void)at;
+    (void)v;
+    (void)F;
+}
+
+static void contacts_without_a_solution_are_told(void** state) {
+    (void)state;
+    static const double q0 = 0.2;
+    LashLagrangianContact wall[2];
+    for (int i = 0; i < 2; ++i)
+        wall[i] = (LashLagrangianContact){
+            .kind = LASH_UNILATERAL, .rows = 1, .which = i, .evaluate = closing_wall};
+    LashLagrangianDef def = lash_lagrangian_def();
+    def.n = 1;
+    def.q0 = &q0;
+    def.constant_mass = true;
+    def.mass = unit;
+    def.force = nothing;
+    def.contact = wall;
+    def.contacts = 2;
+    LashLagrangian* ball = lash_lagrangian_create(&def);
+    LashSettings set = trapezoidal(0.03);
+    LashSim* sim = lash_sim_create(lash_lagrangian_system(ball), &set);
+    LashOutcome outcome = LASH_CONVERGED;
+    for (int i = 0; i < 50 && outcome == LASH_CONVERGED; ++i) outcome = lash_sim_step(sim).outcome;
+    LashFault fault = lash_sim_fault(sim);
+    assert_int_equal(outcome, LASH_FAILED);
+    assert_int_equal(fault.kind, LASH_FAULT_CONTACTS);
+    assert_int_equal(fault.contacts, 2);
+    near_to(fault.t, 1, 1e-9);
+    lash_sim_destroy(sim);
+    lash_lagrangian_destroy(ball);
+}
+
 static void settings_are_refused_with_a_reason(void** state) {
     (void)state;
     LashSettings set = trapezoidal(0.01);
@@ -802,6 +849,7 @@ int main(void) {
         cmocka_unit_test(laws_of_impact_differ_with_several_contacts),
         cmocka_unit_test(without_a_law_of_impact_the_velocity_flips),
         cmocka_unit_test(too_many_events_are_told),
+        cmocka_unit_test(contacts_without_a_solution_are_told),
         cmocka_unit_test(settings_are_refused_with_a_reason),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
