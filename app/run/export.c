@@ -159,7 +159,6 @@ static void print_column_name(FILE* file, const LashRecord* record, LashSeries s
     }
     int per = record->layout.width[series] / owners, part = column % per;
     const char* name = names[column / per];
-    const char* component = part_name(series, per, part);
     enum { QUANTITY = 128 };
     size_t size = strlen(name) + 1 + QUANTITY;
     char* text = lash_alloc(size);
@@ -167,8 +166,8 @@ static void print_column_name(FILE* file, const LashRecord* record, LashSeries s
     if (is_coordinate(series)) {
         put_coordinate(text + used, QUANTITY, record, series, column / per, part);
     } else {
-        snprintf(text + used, QUANTITY, "%s%s%s [%s]", quantity, per == 1 ? "" : ".", component,
-                 lash_series_unit(series));
+        snprintf(text + used, QUANTITY, "%s%s%s [%s]", quantity, per == 1 ? "" : ".",
+                 part_name(series, per, part), lash_series_unit(series));
     }
     app_csv_print(file, text);
     lash_free(text);
