@@ -12,22 +12,39 @@
 
 #define LASH_KERNEL static inline __attribute__((always_inline))
 
-// C (m x n) = A (m x k) B (k x n), or C -= A B: four rows of four columns, which stay in registers.
-LASH_KERNEL void kernel_tile(int m, int k, const double* restrict A, const double* restrict B,
-                             double* restrict C, const bool subtract) {
-    double c[16];
-    for (int j = 0; j < 4; ++j)
-        for (int i = 0; i < 4; ++i) c[i + 4 * j] = subtract ? C[i + m * j] : 0;
+typedef double KernelFour __attribute__((vector_size(32), aligned(8), may_alias));
+
+// C = A B, or C -= A B, for 4 fours rows and so many columns, which stay in registers: m, k are the
+// leading dimensions of A and C, of B.
+LASH_KERNEL void kernel_tile(const int fours, const int columns, int m, int k,
+                             const double* restrict A, const double* restrict B, double* restrict C,
+                             const bool subtract) {
+    KernelFour c[12] = {0};
+    for (int j = 0; j < columns && subtract; ++j)
+        for (int q = 0; q < fours; ++q) c[q + 3 * j] = *(const KernelFour*)(C + 4 * q + m * j);
     for (int l = 0; l < k; ++l) {
-        const double* a = A + m * l;
-        for (int j = 0; j < 4; ++j) {
+        for (int j = 0; j < columns; ++j) {
             double b = B[l + k * j];
-            for (int i = 0; i < 4; ++i)
-                c[i + 4 * j] = subtract ? c[i + 4 * j] - a[i] * b : c[i + 4 * j] + a[i] * b;
+            for (int q = 0; q < fours; ++q) {
+                KernelFour ab = *(const KernelFour*)(A + 4 * q + m * l) * b;
+                c[q + 3 * j] = subtract ? c[q + 3 * j] - ab : c[q + 3 * j] + ab;
+            }
         }
     }
-    for (int j = 0; j < 4; ++j)
-        for (int i = 0; i < 4; ++i) C[i + m * j] = c[i + 4 * j];
+    for (int j = 0; j < columns; ++j)
+        for (int q = 0; q < fours; ++q) *(KernelFour*)(C + 4 * q + m * j) = c[q + 3 * j];
+}
+
+// Rows [0, m / 4 * 4) of so many columns.
+LASH_KERNEL void kernel_tiles(const int columns, int m, int k, const double* A, const double* B,
+                              double* C, const bool subtract) {
+    int i = 0;
+    for (; i + 12 <= m; i += 12) kernel_tile(3, columns, m, k, A + i, B, C + i, subtract);
+    if (i + 8 <= m) {
+        kernel_tile(2, columns, m, k, A + i, B, C + i, subtract);
+        i += 8;
+    }
+    if (i + 4 <= m) kernel_tile(1, columns, m, k, A + i, B, C + i, subtract);
 }
 
 // C (m x n) = A (m x k) B (k x n), or C -= A B: rows [from, m)
@@ -46,13 +63,10 @@ LASH_KERNEL void kernel_product_rows(int from, int m, int n, int k, const double
 
 LASH_KERNEL void kernel_product(int m, int n, int k, const double* restrict A,
                                 const double* restrict B, double* restrict C, const bool subtract) {
-    int rows = m / 4 * 4, columns = n / 4 * 4;
-    for (int j = 0; j < columns; j += 4)
-        for (int i = 0; i < rows; i += 4)
-            kernel_tile(m, k, A + i, B + k * j, C + i + m * j, subtract);
-    if (rows < m) kernel_product_rows(rows, m, columns, k, A, B, C, subtract);
-    if (columns < n)
-        kernel_product_rows(0, m, n - columns, k, A, B + k * columns, C + m * columns, subtract);
+    int rows = m / 4 * 4, j = 0;
+    for (; j + 4 <= n; j += 4) kernel_tiles(4, m, k, A, B + k * j, C + m * j, subtract);
+    for (; j < n; ++j) kernel_tiles(1, m, k, A, B + k * j, C + m * j, subtract);
+    if (rows < m) kernel_product_rows(rows, m, n, k, A, B, C, subtract);
 }
 
 // The same for few rows, which stay in registers.
@@ -70,33 +84,6 @@ LASH_KERNEL void kernel_product_fixed(const int m, int n, const int k, const dou
     }
 }
 
-// Bodies with velocities and positions (12) and one, two or four contacts with P and tau. False:
-// other sizes.
-LASH_KERNEL bool kernel_multiply_contacts(int m, int n, int k, const double* A, const double* B,
-                                          double* C, const bool subtract) {
-    if (m == 12 && k == 8)
-        kernel_product_fixed(12, n, 8, A, B, C, subtract);
-    else if (m == 8 && k == 12)
-        kernel_product_fixed(8, n, 12, A, B, C, subtract);
-    else if (m == 8 && k == 8)
-        kernel_product_fixed(8, n, 8, A, B, C, subtract);
-    else if (m == 16 && k == 12)
-        kernel_product_fixed(16, n, 12, A, B, C, subtract);
-    else if (m == 12 && k == 16)
-        kernel_product_fixed(12, n, 16, A, B, C, subtract);
-    else if (m == 16 && k == 16)
-        kernel_product_fixed(16, n, 16, A, B, C, subtract);
-    else if (m == 4 && k == 12)
-        kernel_product_fixed(4, n, 12, A, B, C, subtract);
-    else if (m == 12 && k == 4)
-        kernel_product_fixed(12, n, 4, A, B, C, subtract);
-    else if (m == 4 && k == 4)
-        kernel_product_fixed(4, n, 4, A, B, C, subtract);
-    else
-        return false;
-    return true;
-}
-
 LASH_KERNEL void kernel_multiply(int m, int n, int k, const double* A, const double* B, double* C,
                                  const bool subtract) {
     if (m == 5 && k == 6)
@@ -107,15 +94,11 @@ LASH_KERNEL void kernel_multiply(int m, int n, int k, const double* A, const dou
         kernel_product_fixed(5, n, 5, A, B, C, subtract);
     else if (m == 6 && k == 5)
         kernel_product_fixed(6, n, 5, A, B, C, subtract);
-    else if (m == 12 && k == 12)
-        kernel_product_fixed(12, n, 12, A, B, C, subtract);
     else if (m == 10 && k == 12)
         kernel_product_fixed(10, n, 12, A, B, C, subtract);
-    else if (m == 12 && k == 10)
-        kernel_product_fixed(12, n, 10, A, B, C, subtract);
     else if (m == 10 && k == 10)
         kernel_product_fixed(10, n, 10, A, B, C, subtract);
-    else if (!kernel_multiply_contacts(m, n, k, A, B, C, subtract))
+    else
         kernel_product(m, n, k, A, B, C, subtract);
 }
 
