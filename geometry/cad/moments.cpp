@@ -68,20 +68,16 @@ const Gauss& inner_gauss(const Surface& s) {
     return rule[std::min(most, (5 * degree + 1) / 2) - 1];
 }
 
-// Point and Su x Sv at (u, v).
+// The patch of a freeform surface at (u, v).
+const Patch& patch_at(const Surface& s, double u, double v) {
+    int i = 0, j = 0;
+    while (i + 1 < s.u_patches && u > s.patches[i].u1) ++i;
+    while (j + 1 < s.v_patches && v > s.patches[j * s.u_patches].v1) ++j;
+    return s.patches[i + j * s.u_patches];
+}
+
+// Point and Su x Sv at (u, v) of an elementary surface.
 void element(const Surface& s, double u, double v, Vec3* p, Vec3* n) {
-    if (s.type == LASH_FREEFORM) {
-        int i = 0, j = 0;
-        while (i + 1 < s.u_patches && u > s.patches[i].u1) ++i;
-        while (j + 1 < s.v_patches && v > s.patches[j * s.u_patches].v1) ++j;
-        // trims may leave the surface by their tolerance, and a patch of high degree grows wild there
-        const Patch& patch = s.patches[i + j * s.u_patches];
-        Vec3 du, dv;
-        *p = patch_point(patch, std::clamp(u, patch.u0, patch.u1),
-                         std::clamp(v, patch.v0, patch.v1), &du, &dv);
-        *n = vec3_cross(du, dv);
-        return;
-    }
     *p = surface_point(s, u, v);
     surface_distance(s, *p, n);
     double scale = 1;
@@ -104,9 +100,7 @@ struct Sum {
     double* area; // of this face
     const Gauss &rule, &inner;
 
-    void add(double u, double v, double weight) const {
-        Vec3 p, n;
-        element(s, u, v, &p, &n);
+    void add(Vec3 p, Vec3 n, double weight) const {
         Vec3 q = vec3_sub(p, c);
         double flux = side * weight * vec3_dot(q, n);
         const double x[3] = {q.x, q.y, q.z};
@@ -131,8 +125,27 @@ struct Sum {
         if (to < from) std::reverse(cuts.begin(), cuts.end());
         for (size_t k = 1; k < cuts.size(); ++k) {
             double h = cuts[k] - cuts[k - 1];
-            for (int i = 0; i < inner.points; ++i)
-                add(u, cuts[k - 1] + inner.x[i] * h, weight * h * inner.w[i]);
+            PatchRow row;
+            double low = 0, high = 0;
+            if (s.type == LASH_FREEFORM) {
+                // trims may leave the surface by their tolerance, and a patch of high degree grows
+                // wild there
+                const Patch& patch = patch_at(s, u, cuts[k - 1] + 0.5 * h);
+                patch_row(patch, std::clamp(u, patch.u0, patch.u1), &row);
+                low = patch.v0;
+                high = patch.v1;
+            }
+            for (int i = 0; i < inner.points; ++i) {
+                double v = cuts[k - 1] + inner.x[i] * h;
+                Vec3 p, n, du, dv;
+                if (s.type == LASH_FREEFORM) {
+                    p = row_point(row, std::clamp(v, low, high), &du, &dv);
+                    n = vec3_cross(du, dv);
+                } else {
+                    element(s, u, v, &p, &n);
+                }
+                add(p, n, weight * h * inner.w[i]);
+            }
         }
     }
 };

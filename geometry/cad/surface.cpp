@@ -120,43 +120,54 @@ static void bernstein(int n, double t, double* B, double* dB) {
     if (n == 0) dB[0] = 0;
 }
 
-enum { MAX_ORDER = 64 };
-
-Vec3 patch_point(const Patch& p, double u, double v, Vec3* du, Vec3* dv) {
-    double Bu[MAX_ORDER], dBu[MAX_ORDER], Bv[MAX_ORDER], dBv[MAX_ORDER];
-    double lu = p.u1 - p.u0, lv = p.v1 - p.v0;
-    bernstein(p.u_degree, (u - p.u0) / lu, Bu, dBu);
-    bernstein(p.v_degree, (v - p.v0) / lv, Bv, dBv);
-    double P[4] = {0}, Pu[4] = {0}, Pv[4] = {0};
+void patch_row(const Patch& p, double u, PatchRow* row) {
+    double B[MAX_ORDER], dB[MAX_ORDER], length = p.u1 - p.u0;
+    bernstein(p.u_degree, (u - p.u0) / length, B, dB);
+    row->degree = p.v_degree;
+    row->v0 = p.v0;
+    row->length = p.v1 - p.v0;
     const Pole* pole = p.poles.data();
     for (int j = 0; j <= p.v_degree; ++j) {
-        double R[4] = {0}, Ru[4] = {0}; // of a row of poles
+        double R[4] = {0}, D[4] = {0};
         for (int i = 0; i <= p.u_degree; ++i, ++pole) {
             const double* q = pole->data();
-            double b = Bu[i] * q[3], d = dBu[i] * q[3];
+            double b = B[i] * q[3], d = dB[i] * q[3];
             for (int c = 0; c < 3; ++c) {
                 R[c] += b * q[c];
-                Ru[c] += d * q[c];
+                D[c] += d * q[c];
             }
             R[3] += b;
-            Ru[3] += d;
+            D[3] += d;
         }
         for (int c = 0; c < 4; ++c) {
-            P[c] += Bv[j] * R[c];
-            Pu[c] += Bv[j] * Ru[c];
-            Pv[c] += dBv[j] * R[c];
+            row->point[j][c] = R[c];
+            row->slope[j][c] = D[c] / length;
         }
     }
-    for (int c = 0; c < 4; ++c) {
-        Pu[c] /= lu;
-        Pv[c] /= lv;
-    }
+}
+
+Vec3 row_point(const PatchRow& row, double v, Vec3* du, Vec3* dv) {
+    double B[MAX_ORDER], dB[MAX_ORDER], P[4] = {0}, Pu[4] = {0}, Pv[4] = {0};
+    bernstein(row.degree, (v - row.v0) / row.length, B, dB);
+    for (int j = 0; j <= row.degree; ++j)
+        for (int c = 0; c < 4; ++c) {
+            P[c] += B[j] * row.point[j][c];
+            Pu[c] += B[j] * row.slope[j][c];
+            Pv[c] += dB[j] * row.point[j][c];
+        }
+    for (int c = 0; c < 4; ++c) Pv[c] /= row.length;
     Vec3 point = vec3_scale(1 / P[3], vec3(P[0], P[1], P[2]));
     if (du != nullptr)
         *du = vec3_scale(1 / P[3], vec3_add_scaled(vec3(Pu[0], Pu[1], Pu[2]), -Pu[3], point));
     if (dv != nullptr)
         *dv = vec3_scale(1 / P[3], vec3_add_scaled(vec3(Pv[0], Pv[1], Pv[2]), -Pv[3], point));
     return point;
+}
+
+Vec3 patch_point(const Patch& p, double u, double v, Vec3* du, Vec3* dv) {
+    PatchRow row;
+    patch_row(p, u, &row);
+    return row_point(row, v, du, dv);
 }
 
 Vec3 freeform_point(const Surface& s, double u, double v, Vec3* normal) {

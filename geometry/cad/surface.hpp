@@ -55,6 +55,15 @@ void surface_uv(const Surface& s, Vec3 p, double* u, double* v);
 // Signed distance of p from an elementary surface and its gradient, the natural normal there.
 double surface_distance(const Surface& s, Vec3 p, Vec3* normal);
 
+enum { MAX_ORDER = 64 };
+// A patch at one u: points along v cost less.
+struct PatchRow {
+    int degree;
+    double v0, length;
+    double point[MAX_ORDER][4], slope[MAX_ORDER][4]; // weighted; slope: along u
+};
+void patch_row(const Patch& patch, double u, PatchRow* row);
+Vec3 row_point(const PatchRow& row, double v, Vec3* du, Vec3* dv);
 Vec3 patch_point(const Patch& patch, double u, double v, Vec3* du, Vec3* dv);
 // Point and natural normal (unit) of freeform patches at (u, v).
 Vec3 freeform_point(const Surface& s, double u, double v, Vec3* normal);
