@@ -14,6 +14,8 @@
 
 #include "joints/mechanism_internal.h"
 
+_Static_assert(ROLES*(long)JOINT_ID <= CONTACT_ID, "ids of joints and contacts must differ");
+
 // --- Numbering
 
 void joint_number_bilateral(LashMechanism* mech, int j) {

@@ -36,7 +36,6 @@ enum JointRole {
     ROLE_FRICTION = ROLE_UPPER + LASH_MAX_COORDINATES, // one per joint
     ROLES
 };
-_Static_assert(ROLES*(long)JOINT_ID <= CONTACT_ID, "ids of joints and contacts must differ");
 
 typedef struct ForceReading { // what a force reads of the state (reading.c)
     LashReading def;
