@@ -116,6 +116,7 @@ bool model_fail(const ModelContext* context, const char* path, const char* forma
 
 void* model_alloc(LashModel* model, size_t bytes); // zeroed, freed with the model
 char* model_strdup(LashModel* model, const char* text);
+void model_free_memory(LashModel* model);
 
 // Reads units and parameters of a model and nothing else: no CAD, no checks of the rest.
 bool model_read_base(ModelContext* context);

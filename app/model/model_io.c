@@ -23,24 +23,7 @@ typedef struct Reader {
 
 static bool read_table(Reader* reader, const cJSON* node, const KeyTable* table, char* target);
 
-// ---- memory and errors --------------------------------------------------------------------------
-
-typedef struct Block {
-    struct Block* next;
-    double align[];
-} Block;
-
-void* model_alloc(LashModel* model, size_t bytes) {
-    Block* block = lash_alloc(sizeof *block + bytes);
-    block->next = model->memory;
-    model->memory = block;
-    return block->align;
-}
-
-char* model_strdup(LashModel* model, const char* text) {
-    size_t bytes = strlen(text) + 1;
-    return memcpy(model_alloc(model, bytes), text, bytes);
-}
+// ---- end and errors -----------------------------------------------------------------------------
 
 void lash_model_destroy(LashModel* model) {
     if (model == NULL) return;
@@ -48,11 +31,7 @@ void lash_model_destroy(LashModel* model) {
     for (int i = 0; i < model->cads; ++i) lash_shape_destroy(model->cad[i].shape);
     for (int i = 0; i < model->tables; ++i) lash_table_destroy(model->table[i].table);
     cJSON_Delete(model->document);
-    for (Block* block = model->memory; block != NULL;) {
-        Block* next = block->next;
-        lash_free(block);
-        block = next;
-    }
+    model_free_memory(model);
     lash_free(model);
 }
 

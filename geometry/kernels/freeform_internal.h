@@ -53,6 +53,31 @@ bool lash_free_same(const LashFreeProblem* problem, const double* x, const doubl
 // Enters a new root into the list, the smallest gaps first; a full list drops its largest.
 void lash_free_keep(LashFreeProblem* problem, const double x[4]);
 
+typedef struct FreeRange {        // what is searched for
+    double low, gap_high;         // of the gaps; E: of the skeleton of a
+    double high;                  // S: gap_high; others: of |r|
+    double move, turn;            // the motion it shall hold for [m], [rad]
+    const LashDerivatives *a, *b; // of the parameters of a and b (S: a only, of P)
+} FreeRange;
+
+// freeform_bounds.c: of the distance from Q, and whether a cone is left; how far J varies over a box; what a
+// motion adds to that and (E) to F. The letters are the modes, r and a rows that modes share.
+void free_distance_bounds(const LashFeature* Q, Vec3 X, double rho, double* k2, double* k3);
+bool free_beyond_cone(const LashFeature* Q, Vec3 X, double gap, double rho);
+void free_variation_S(const FreeRange* range, int n, const double* h, double k2, double k3,
+                      double V[16]);
+void free_variation_r(const FreeRange* range, int na, int nb, int row, const double* h, double r,
+                      double V[16]);
+void free_variation_N(const FreeRange* range, int na, const double* h, double V[16]);
+void free_variation_E(const FreeRange* range, const double d1[2], int na, const double* h, double r,
+                      double V[16]);
+void free_variation_a(const FreeRange* range, const double* h, double r, double V[16]);
+void free_motion_S(const FreeRange* range, int n, double k2, double k3, double E[4], double V[16]);
+void free_motion_r(const FreeRange* range, int na, int nb, int row, double E[4], double V[16]);
+void free_motion_N(const FreeRange* range, int na, double E[4], double V[16]);
+void free_motion_E(const FreeRange* range, int na, double E[4], double V[16]);
+void free_motion_a(const FreeRange* range, double r, double E[4], double V[16]);
+
 // All roots within the limit of the query; listed: look at these cells only, of a list that holds.
 void lash_free_search(LashFreeProblem* problem, const LashCellPair* listed, int count);
 // Appends the pairs of cells that can hold a root within the limit after any motion up to move [m]

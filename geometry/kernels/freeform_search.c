@@ -56,13 +56,6 @@ typedef struct Box {
     int depth;
 } Box;
 
-typedef struct Range {            // what is searched for
-    double low, gap_high;         // of the gaps; E: of the skeleton of a
-    double high;                  // S: gap_high; others: of |r|
-    double move, turn;            // the motion it shall hold for [m], [rad]
-    const LashDerivatives *a, *b; // of the parameters of a and b (S: a only, of P)
-} Range;
-
 typedef enum Verdict { EXCLUDED, FOUND, UNDECIDED, FLAT } Verdict;
 
 // What is known of a box from its middle; E: what a motion adds to F.
@@ -70,190 +63,6 @@ typedef struct Middle {
     double F[4], E[4], J[16], V[16];
     double width[4]; // of the box in space [m]
 } Middle;
-
-// ---- bounds -----------------------------------------------------------------------------------
-
-// Largest second and third derivative of the distance from Q within rho of X.
-static void distance_bounds(const LashFeature* Q, Vec3 X, double rho, double* k2, double* k3) {
-    const double c = 1.16; // > 2 / sqrt 3: of D^3 |x| at |x| = 1
-    *k2 = *k3 = 0;
-    if (Q->skeleton == LASH_SKELETON_PLANE) return;
-    Vec3 w = vec3_sub(X, Q->origin);
-    double z = Q->skeleton == LASH_SKELETON_POINT ? 0 : vec3_dot(w, Q->z);
-    double r = vec3_norm(vec3_add_scaled(w, -z, Q->z)), k = 1;
-    if (Q->skeleton == LASH_SKELETON_POINT) r = vec3_norm(w);
-    if (Q->skeleton == LASH_SKELETON_CONE) k = Q->cos_a;
-    double x = r - Q->radius, s = r - rho, t = sqrt(x * x + z * z) - rho;
-    bool torus = Q->skeleton == LASH_SKELETON_CIRCLE;
-    if (s <= 0 || (torus && t <= 0)) {
-        *k2 = *k3 = INFINITY; // the axis or center is inside
-        return;
-    }
-    *k2 = k / s;
-    *k3 = c * k / (s * s);
-    if (torus) {
-        *k2 = fmax(*k2, 1 / t);
-        *k3 += c / (t * t) + 3 / (t * s);
-    }
-}
-
-// Is every point within rho of X, at the distance `gap` from the cone Q, too near to its axis? With
-// the foot's distance from the axis f = r - gap cos a, the gap reaches down to its share of f / cos
-// a.
-static bool beyond_cone(const LashFeature* Q, Vec3 X, double gap, double rho) {
-    if (Q->skeleton != LASH_SKELETON_CONE || Q->side < 0) return false;
-    double r = vec3_norm(lash_across(vec3_sub(X, Q->origin), Q->z)) + rho;
-    return r < (1 - LASH_FREE_REACH) * (r - 2 * rho - (gap + rho) * Q->cos_a);
-}
-
-// The sums of indices give the place in LashDerivatives: u counts 0, v counts 1.
-static void variation_S(const Range* range, int n, const double* h, double k2, double k3,
-                        double V[16]) {
-    const double *d1 = range->a->d1, *d2 = range->a->d2, *d3 = range->a->d3;
-    for (int i = 0; i < n; ++i)
-        for (int j = 0; j < n; ++j) {
-            double sum = 0;
-            for (int k = 0; k < n; ++k)
-                sum += h[k] * (d3[i + j + k] + k3 * d1[i] * d1[j] * d1[k] +
-                               k2 * (d2[i + j] * d1[k] + d2[i + k] * d1[j] + d2[j + k] * d1[i]));
-            V[i + 4 * j] = sum;
-        }
-}
-
-// Rows 0, 1 of N and the row of b in C: F_i = r . b_i, over the parameters of a, then of b.
-static void variation_r(const Range* range, int na, int nb, int row, const double* h, double r,
-                        double V[16]) {
-    const LashDerivatives *a = range->a, *b = range->b;
-    for (int i = 0; i < nb; ++i) {
-        double* v = V + row + i;
-        for (int j = 0; j < na; ++j) { // b_i . a_j
-            double sum = 0;
-            for (int k = 0; k < na; ++k) sum += h[k] * b->d1[i] * a->d2[j + k];
-            for (int k = 0; k < nb; ++k) sum += h[na + k] * b->d2[i + k] * a->d1[j];
-            v[4 * j] = sum;
-        }
-        for (int j = 0; j < nb; ++j) { // r . b_ij - b_i . b_j
-            double sum = 0;
-            for (int k = 0; k < na; ++k) sum += h[k] * a->d1[k] * b->d2[i + j];
-            for (int k = 0; k < nb; ++k)
-                sum += h[na + k] * (r * b->d3[i + j + k] + b->d1[k] * b->d2[i + j] +
-                                    b->d2[i + k] * b->d1[j] + b->d1[i] * b->d2[j + k]);
-            v[4 * (na + j)] = sum;
-        }
-    }
-}
-
-// Rows 2, 3 of N: F = N . a_i with N = b_u x b_v.
-static void variation_N(const Range* range, int na, const double* h, double V[16]) {
-    const LashDerivatives *a = range->a, *b = range->b;
-    double N = b->d1[0] * b->d1[1], N1[2], N2[2][2];
-    for (int k = 0; k < 2; ++k) {
-        N1[k] = b->d2[k] * b->d1[1] + b->d1[0] * b->d2[1 + k];
-        for (int l = 0; l < 2; ++l)
-            N2[k][l] = b->d3[k + l] * b->d1[1] + b->d2[k] * b->d2[1 + l] + b->d2[l] * b->d2[1 + k] +
-                       b->d1[0] * b->d3[1 + k + l];
-    }
-    for (int i = 0; i < na; ++i) {
-        double* v = V + 2 + i;
-        for (int j = 0; j < na; ++j) { // N . a_ij
-            double sum = 0;
-            for (int k = 0; k < na; ++k) sum += h[k] * N * a->d3[i + j + k];
-            for (int k = 0; k < 2; ++k) sum += h[na + k] * N1[k] * a->d2[i + j];
-            v[4 * j] = sum;
-        }
-        for (int k = 0; k < 2; ++k) { // N_k . a_i
-            double sum = 0;
-            for (int j = 0; j < na; ++j) sum += h[j] * N1[k] * a->d2[i + j];
-            for (int l = 0; l < 2; ++l) sum += h[na + l] * N2[k][l] * a->d1[i];
-            v[4 * (na + k)] = sum;
-        }
-    }
-}
-
-// E: F = r . c' and N . a_i with N = c' x e. d1: of a, across the axis.
-static void variation_E(const Range* range, const double d1[2], int na, const double* h, double r,
-                        double V[16]) {
-    const LashDerivatives *a = range->a, *b = range->b;
-    double N = b->d1[0], N1 = b->d2[0], N2 = b->d3[0], u = h[na];
-    double first = u * (r * N2 + 3 * N * N1); // of r . c'' - c' . c'
-    for (int i = 0; i < na; ++i) {
-        double tangent = u * N1 * d1[i], last = u * N2 * d1[i]; // of c' . a_i, N' . a_i
-        for (int j = 0; j < na; ++j) {
-            double sum = u * N1 * a->d2[i + j]; // of N . a_ij
-            for (int k = 0; k < na; ++k) sum += h[k] * N * a->d3[i + j + k];
-            V[1 + i + 4 * j] = sum;
-            tangent += h[j] * N * a->d2[i + j];
-            last += h[j] * N1 * a->d2[i + j];
-        }
-        V[4 * i] = tangent;
-        V[1 + i + 4 * na] = last;
-        first += h[i] * d1[i] * N1;
-    }
-    V[4 * na] = first;
-}
-
-// Row 0 of C: F = r . a'.
-static void variation_a(const Range* range, const double* h, double r, double V[16]) {
-    const LashDerivatives *a = range->a, *b = range->b;
-    V[0] = h[0] * (3 * a->d1[0] * a->d2[0] + r * a->d3[0]) + h[1] * b->d1[0] * a->d2[0];
-    V[4] = h[0] * a->d2[0] * b->d1[0] + h[1] * a->d1[0] * b->d2[0];
-}
-
-// ---- motion -----------------------------------------------------------------------------------
-
-// Adds to V what a motion changes in J; E: in F. k2, k3: of the distance from Q.
-static void motion_S(const Range* range, int n, double k2, double k3, double E[4], double V[16]) {
-    const double *d1 = range->a->d1, *d2 = range->a->d2;
-    double normal = k2 * range->move + range->turn, bend = k3 * range->move + 2 * k2 * range->turn;
-    for (int i = 0; i < n; ++i) {
-        E[i] = d1[i] * normal;
-        for (int j = 0; j < n; ++j) V[i + 4 * j] += d2[i + j] * normal + d1[i] * d1[j] * bend;
-    }
-}
-
-// The rows r . b_i of N and C.
-static void motion_r(const Range* range, int na, int nb, int row, double E[4], double V[16]) {
-    const LashDerivatives *a = range->a, *b = range->b;
-    for (int i = 0; i < nb; ++i) {
-        E[row + i] = range->move * b->d1[i];
-        for (int j = 0; j < na; ++j) V[row + i + 4 * j] += range->turn * b->d1[i] * a->d1[j];
-        for (int j = 0; j < nb; ++j) V[row + i + 4 * (na + j)] += range->move * b->d2[i + j];
-    }
-}
-
-static void motion_N(const Range* range, int na, double E[4], double V[16]) {
-    const LashDerivatives *a = range->a, *b = range->b;
-    double N = b->d1[0] * b->d1[1];
-    for (int i = 0; i < na; ++i) {
-        E[2 + i] = range->turn * N * a->d1[i];
-        for (int j = 0; j < na; ++j) V[2 + i + 4 * j] += range->turn * N * a->d2[i + j];
-        for (int k = 0; k < 2; ++k) {
-            double N1 = b->d2[k] * b->d1[1] + b->d1[0] * b->d2[1 + k];
-            V[2 + i + 4 * (na + k)] += range->turn * N1 * a->d1[i];
-        }
-    }
-}
-
-static void motion_E(const Range* range, int na, double E[4], double V[16]) {
-    const LashDerivatives *full = range->a, *b = range->b;
-    double N = b->d1[0], N1 = b->d2[0];
-    E[0] = range->move * N;
-    V[4 * na] += range->move * N1;
-    for (int i = 0; i < na; ++i) {
-        V[4 * i] += range->turn * N * full->d1[i];
-        E[1 + i] = range->turn * N * full->d1[i];
-        for (int j = 0; j < na; ++j) V[1 + i + 4 * j] += range->turn * N * full->d2[i + j];
-        V[1 + i + 4 * na] += range->turn * N1 * full->d1[i];
-    }
-}
-
-static void motion_a(const Range* range, double r, double E[4], double V[16]) {
-    const LashDerivatives *a = range->a, *b = range->b;
-    double both = range->move + r * range->turn;
-    E[0] = a->d1[0] * both;
-    V[0] += a->d2[0] * both;
-    V[4] += range->turn * a->d1[0] * b->d1[0];
-}
 
 // ---- verdicts ---------------------------------------------------------------------------------
 
@@ -394,7 +203,7 @@ static double lowest_cosine(double angle) {
 }
 
 // S, a face: normals and gradients over the box that cannot oppose each other.
-static bool normals_exclude(const LashFreeProblem* problem, const Range* range, const Box* box,
+static bool normals_exclude(const LashFreeProblem* problem, const FreeRange* range, const Box* box,
                             Vec3 X, Vec3 n, double rho) {
     if (problem->P->kind != LASH_FEATURE_FACE) return false;
     Vec3 N = vec3_cross(problem->at[0].u, problem->at[0].v);
@@ -409,7 +218,7 @@ static bool normals_exclude(const LashFreeProblem* problem, const Range* range, 
 
 // S, two parameters: does the distance not bend in some direction, as along the line contact of a
 // roller with a cam? Halving would not bring out a root. Lengths along the parameters are d1.
-static bool is_flat(const LashFreeProblem* problem, const Range* range, const double J[16]) {
+static bool is_flat(const LashFreeProblem* problem, const FreeRange* range, const double J[16]) {
     const double* d = range->a->d1;
     if (problem->mode != LASH_MODE_S || problem->n != 2) return false;
     double a = J[0] / (d[0] * d[0]), b = J[4] / (d[0] * d[1]), c = J[5] / (d[1] * d[1]);
@@ -419,7 +228,7 @@ static bool is_flat(const LashFreeProblem* problem, const Range* range, const do
 
 // Bounds on the first derivatives of a over a box, across the axis of the extruded face, from those
 // at its middle.
-static void across_axis(const LashFreeProblem* problem, const Range* range, const Vec3 d[2],
+static void across_axis(const LashFreeProblem* problem, const FreeRange* range, const Vec3 d[2],
                         const double* h, double d1[2]) {
     const LashDerivatives* full = range->a;
     for (int i = 0; i < problem->na; ++i) {
@@ -429,29 +238,29 @@ static void across_axis(const LashFreeProblem* problem, const Range* range, cons
     }
 }
 
-static double spread_of(const Range* range, int n, int na, const double* h) {
+static double spread_of(const FreeRange* range, int n, int na, const double* h) {
     double rho = range->move;
     for (int i = 0; i < n; ++i) rho += h[i] * (i < na ? range->a->d1[i] : range->b->d1[i - na]);
     return rho;
 }
 
-static Verdict judge_S(LashFreeProblem* problem, const Range* range, const Box* box, Vec3 at,
+static Verdict judge_S(LashFreeProblem* problem, const FreeRange* range, const Box* box, Vec3 at,
                        Middle* middle) {
     Vec3 normal, e[2];
     int n = problem->n;
     double rho = spread_of(range, n, n, box->h);
     double k[2], k2, k3, gap = lash_free_distance(problem->Q, at, &normal, e, k);
     if (gap - rho * slack > range->high || gap + rho * slack < range->low) return EXCLUDED;
-    if (beyond_cone(problem->Q, at, gap, rho * slack)) return EXCLUDED;
+    if (free_beyond_cone(problem->Q, at, gap, rho * slack)) return EXCLUDED;
     if (normals_exclude(problem, range, box, at, normal, rho)) return EXCLUDED;
-    distance_bounds(problem->Q, at, rho, &k2, &k3);
+    free_distance_bounds(problem->Q, at, rho, &k2, &k3);
     if (isinf(k2)) return UNDECIDED;
-    variation_S(range, n, box->h, k2, k3, middle->V);
-    if (range->move > 0) motion_S(range, n, k2, k3, middle->E, middle->V);
+    free_variation_S(range, n, box->h, k2, k3, middle->V);
+    if (range->move > 0) free_motion_S(range, n, k2, k3, middle->E, middle->V);
     return FOUND;
 }
 
-static Verdict judge_E(LashFreeProblem* problem, const Range* range, const Box* box, Vec3 r,
+static Verdict judge_E(LashFreeProblem* problem, const FreeRange* range, const Box* box, Vec3 r,
                        Middle* middle) {
     int na = problem->na;
     Vec3 d[2] = {problem->at[0].u, problem->at[0].v};
@@ -463,30 +272,30 @@ static Verdict judge_E(LashFreeProblem* problem, const Range* range, const Box* 
     }
     double length = vec3_norm(r);
     if (length - rho * slack > range->high) return EXCLUDED;
-    variation_E(range, d1, na, box->h, length + rho, middle->V);
-    if (range->move > 0) motion_E(range, na, middle->E, middle->V);
+    free_variation_E(range, d1, na, box->h, length + rho, middle->V);
+    if (range->move > 0) free_motion_E(range, na, middle->E, middle->V);
     return FOUND;
 }
 
-static Verdict judge_NC(LashFreeProblem* problem, const Range* range, const Box* box, Vec3 r,
+static Verdict judge_NC(LashFreeProblem* problem, const FreeRange* range, const Box* box, Vec3 r,
                         Middle* middle) {
     bool moves = range->move > 0, normals = problem->mode == LASH_MODE_N;
     int n = problem->n, na = problem->na, row = normals ? 0 : na;
     double *E = middle->E, *V = middle->V;
     double rho = spread_of(range, n, na, box->h), most = vec3_norm(r) + rho;
     if (most - 2 * rho * slack > range->high) return EXCLUDED;
-    variation_r(range, na, n - na, row, box->h, most, V);
+    free_variation_r(range, na, n - na, row, box->h, most, V);
     if (normals)
-        variation_N(range, na, box->h, V);
+        free_variation_N(range, na, box->h, V);
     else if (na == 1)
-        variation_a(range, box->h, most, V);
-    if (moves) motion_r(range, na, n - na, row, E, V);
-    if (moves && normals) motion_N(range, na, E, V);
-    if (moves && !normals && na == 1) motion_a(range, most, E, V);
+        free_variation_a(range, box->h, most, V);
+    if (moves) free_motion_r(range, na, n - na, row, E, V);
+    if (moves && normals) free_motion_N(range, na, E, V);
+    if (moves && !normals && na == 1) free_motion_a(range, most, E, V);
     return FOUND;
 }
 
-static Verdict judge_middle(LashFreeProblem* problem, const Range* range, const Box* box,
+static Verdict judge_middle(LashFreeProblem* problem, const FreeRange* range, const Box* box,
                             Middle* middle) {
     int n = problem->n, na = problem->mode == LASH_MODE_S ? n : problem->na;
     Vec3 at = lash_free_system(problem, box->x, middle->F, middle->J);
@@ -505,7 +314,7 @@ static Verdict judge_middle(LashFreeProblem* problem, const Range* range, const 
 }
 
 // For all poses of the motion?
-static bool is_excluded(LashFreeProblem* problem, const Range* range, const Box* box) {
+static bool is_excluded(LashFreeProblem* problem, const FreeRange* range, const Box* box) {
     Middle middle = {{0}, {0}, {0}, {0}, {0}};
     Verdict verdict = judge_middle(problem, range, box, &middle);
     if (verdict == FOUND) return newton_excludes(problem->n, &middle, box->h);
@@ -513,7 +322,8 @@ static bool is_excluded(LashFreeProblem* problem, const Range* range, const Box*
 }
 
 // widest: the parameter along which the box is widest in space.
-static Verdict judge(LashFreeProblem* problem, const Range* range, const Box* box, int* widest) {
+static Verdict judge(LashFreeProblem* problem, const FreeRange* range, const Box* box,
+                     int* widest) {
     Middle middle = {{0}, {0}, {0}, {0}, {0}};
     Verdict verdict = judge_middle(problem, range, box, &middle);
     *widest = 0;
@@ -534,7 +344,7 @@ static void start(LashFreeProblem* problem, const double x0[4], const Box* cells
         lash_free_keep(problem, x);
 }
 
-static void search_box(LashFreeProblem* problem, const Range* range, const Box* whole) {
+static void search_box(LashFreeProblem* problem, const FreeRange* range, const Box* whole) {
     Box stack[MAX_STACK];
     int top = 0;
     stack[top++] = *whole;
@@ -560,7 +370,7 @@ static void search_box(LashFreeProblem* problem, const Range* range, const Box* 
 
 // A box that the cells cannot exclude: it is searched, or (a list is made) becomes a candidate
 // unless it is excluded for the whole motion. Returns whether the candidate is taken.
-static bool take_box(LashFreeProblem* problem, const Range* range, const Box* box) {
+static bool take_box(LashFreeProblem* problem, const FreeRange* range, const Box* box) {
     if (problem->list == NULL) {
         search_box(problem, range, box);
         return false;
@@ -589,7 +399,7 @@ static Box cell_box(const LashCell* cell) {
 }
 
 // S. Returns whether the cell is a candidate.
-static bool look_at_cell(LashFreeProblem* problem, Range* range, const LashCell* cell) {
+static bool look_at_cell(LashFreeProblem* problem, FreeRange* range, const LashCell* cell) {
     Vec3 n, e[2], X = lash_place(&problem->place, cell->center);
     double k[2], d = lash_free_distance(problem->Q, X, &n, e, k), rho = cell->radius + range->move;
     if (d - rho > range->high || d + rho < range->low) return false;
@@ -604,7 +414,7 @@ static bool look_at_cell(LashFreeProblem* problem, Range* range, const LashCell*
     return take_box(problem, range, &box);
 }
 
-static void search_S(LashFreeProblem* problem, Range* range) {
+static void search_S(LashFreeProblem* problem, FreeRange* range) {
     const LashCells* cells = problem->P->cells;
     for (int g = 0; g < cells->groups; ++g) {
         const LashCellGroup* group = cells->group + g;
@@ -618,7 +428,8 @@ static void search_S(LashFreeProblem* problem, Range* range) {
 }
 
 // Cannot F_i = r . b_i vanish over both boxes? From the middles alone; spread: of r.
-static bool rows_exclude(const Range* range, int nb, Vec3 r, double spread, const LashCell* cell) {
+static bool rows_exclude(const FreeRange* range, int nb, Vec3 r, double spread,
+                         const LashCell* cell) {
     double length = vec3_norm(r);
     for (int i = 0; i < nb; ++i) {
         double turn = 0; // of b_i
@@ -630,7 +441,7 @@ static bool rows_exclude(const Range* range, int nb, Vec3 r, double spread, cons
 }
 
 // A root has r = gap n: can the gap be in range while r changes by `spread` and n by the cone?
-static bool gap_excludes(const Range* range, const LashCell* cell, Vec3 r, double spread) {
+static bool gap_excludes(const FreeRange* range, const LashCell* cell, Vec3 r, double spread) {
     if (cell->cone >= 0.5 * LASH_PI) return false;
     double along = vec3_dot(r, cell->normal),
            error = (vec3_norm(r) + spread) * sin(cell->cone) + spread;
@@ -639,8 +450,8 @@ static bool gap_excludes(const Range* range, const LashCell* cell, Vec3 r, doubl
 
 // Can a piece of a with its middle at p, no part of it farther from there than `radius` (E: across
 // the axis, `across`), hold a root with the cell?
-static bool cell_excludes(const LashFreeProblem* problem, const Range* range, const LashCell* cell,
-                          Vec3 p, double radius, double across) {
+static bool cell_excludes(const LashFreeProblem* problem, const FreeRange* range,
+                          const LashCell* cell, Vec3 p, double radius, double across) {
     Vec3 r = vec3_sub(p, cell->center);
     double both = radius + cell->radius + range->move, far = range->high + both;
     int nb = problem->n - problem->na;
@@ -659,7 +470,7 @@ static bool cell_excludes(const LashFreeProblem* problem, const Range* range, co
 }
 
 // A root's foot on a straight a is the projection of its foot on the cell: the range of t.
-static bool clip_line(const LashFreeProblem* problem, const Range* range, const LashCell* cell,
+static bool clip_line(const LashFreeProblem* problem, const FreeRange* range, const LashCell* cell,
                       double* low, double* high) {
     const LashPairView* view = problem->v;
     Vec3 w = vec3_sub(cell->center, view->origin);
@@ -685,8 +496,8 @@ typedef struct Windows {
 
 // A root has r . a' = 0: its foot on a circle is in the direction of its foot on the cell, or
 // opposite.
-static void clip_circle(const LashFreeProblem* problem, const Range* range, const LashCell* cell,
-                        Windows* windows) {
+static void clip_circle(const LashFreeProblem* problem, const FreeRange* range,
+                        const LashCell* cell, Windows* windows) {
     const LashPairView* view = problem->v;
     double low, high, around = cell->radius;
     double period = lash_free_range(problem, 0, &low, &high);
@@ -718,8 +529,8 @@ static void clip_circle(const LashFreeProblem* problem, const Range* range, cons
     }
 }
 
-static void clip_to_cell(const LashFreeProblem* problem, const Range* range, const LashCell* cell,
-                         Windows* windows) {
+static void clip_to_cell(const LashFreeProblem* problem, const FreeRange* range,
+                         const LashCell* cell, Windows* windows) {
     double low, high;
     windows->count = 1;
     windows->t[0] = windows->h[0] = 0;
@@ -732,7 +543,7 @@ static void clip_to_cell(const LashFreeProblem* problem, const Range* range, con
 }
 
 // A point, line or circle a against one cell of b. Returns whether the cell is a candidate.
-static bool look_at_one(LashFreeProblem* problem, Range* range, const LashCell* cell) {
+static bool look_at_one(LashFreeProblem* problem, FreeRange* range, const LashCell* cell) {
     const LashPairView* view = problem->v;
     bool taken = false;
     Windows windows;
@@ -761,7 +572,7 @@ static bool look_at_one(LashFreeProblem* problem, Range* range, const LashCell* 
     return taken;
 }
 
-static void search_one(LashFreeProblem* problem, Range* range) {
+static void search_one(LashFreeProblem* problem, FreeRange* range) {
     const LashFeature *a = problem->v->a, *b = problem->v->b;
     Vec3 center = lash_place(problem->v->b_a, a->center);
     for (int g = 0; g < b->cells->groups; ++g) {
@@ -779,7 +590,7 @@ typedef struct Placed { // a cell of a in b's frame
     double across; // bound of the distance from p, of the parameters; E: across the axis [m]
 } Placed;
 
-static Placed place_cell(const LashFreeProblem* problem, Range* range, const LashCell* cell) {
+static Placed place_cell(const LashFreeProblem* problem, FreeRange* range, const LashCell* cell) {
     const LashPlacement* b_a = problem->v->b_a;
     Placed placed = {.cell = cell,
                      .p = lash_place(b_a, cell->center),
@@ -795,7 +606,7 @@ static Placed place_cell(const LashFreeProblem* problem, Range* range, const Las
 }
 
 // Returns whether the pair of cells is a candidate.
-static bool look_at_both(LashFreeProblem* problem, Range* range, const Placed* placed,
+static bool look_at_both(LashFreeProblem* problem, FreeRange* range, const Placed* placed,
                          const LashCell* cb) {
     int na = problem->na, nb = problem->n - problem->na;
     const LashCell* ca = placed->cell;
@@ -813,7 +624,7 @@ static bool look_at_both(LashFreeProblem* problem, Range* range, const Placed* p
     return take_box(problem, range, &box);
 }
 
-static void search_cells(LashFreeProblem* problem, Range* range, const LashCellGroup* ga,
+static void search_cells(LashFreeProblem* problem, FreeRange* range, const LashCellGroup* ga,
                          const LashCellGroup* gb) {
     const LashFeature *a = problem->v->a, *b = problem->v->b;
     double high = range->high + range->move;
@@ -827,7 +638,7 @@ static void search_cells(LashFreeProblem* problem, Range* range, const LashCellG
     }
 }
 
-static void search_both(LashFreeProblem* problem, Range* range) {
+static void search_both(LashFreeProblem* problem, FreeRange* range) {
     const LashFeature *a = problem->v->a, *b = problem->v->b;
     for (int i = 0; i < a->cells->groups; ++i) {
         Vec3 center = lash_place(problem->v->b_a, a->cells->group[i].center);
@@ -841,7 +652,7 @@ static void search_both(LashFreeProblem* problem, Range* range) {
 }
 
 // Only the candidates of a list.
-static void search_listed(LashFreeProblem* problem, Range* range, const LashCellPair* pair,
+static void search_listed(LashFreeProblem* problem, FreeRange* range, const LashCellPair* pair,
                           int count) {
     const LashPairView* view = problem->v;
     for (int k = 0; k < count; ++k) {
@@ -860,11 +671,11 @@ static void search_listed(LashFreeProblem* problem, Range* range, const LashCell
 }
 
 // A range for the given limit; derivatives of an elementary a go to *of_a.
-static Range range_of(const LashFreeProblem* problem, double limit, LashDerivatives* of_a) {
+static FreeRange range_of(const LashFreeProblem* problem, double limit, LashDerivatives* of_a) {
     const LashFeature *a = problem->v->a, *b = problem->v->b;
     double deep = depth_of(a, b), tube = problem->tube, depth = problem->v->query->depth;
     if (depth > 0) deep = fmin(deep, depth);
-    Range range = {.low = tube - deep, .gap_high = tube + limit, .high = limit, .a = of_a};
+    FreeRange range = {.low = tube - deep, .gap_high = tube + limit, .high = limit, .a = of_a};
     if (problem->mode != LASH_MODE_S) range.high = fmax(fabs(range.low), fabs(range.gap_high));
     if (a->skeleton == LASH_SKELETON_LINE) of_a->d1[0] = 1;
     if (a->skeleton == LASH_SKELETON_CIRCLE) of_a->d1[0] = of_a->d2[0] = of_a->d3[0] = a->radius;
@@ -900,7 +711,7 @@ static bool is_parallel(const LashFreeProblem* problem) {
     return vec3_norm(vec3_cross(axis, view->b->cells->axis)) < PARALLEL;
 }
 
-static void search_all(LashFreeProblem* problem, Range* range) {
+static void search_all(LashFreeProblem* problem, FreeRange* range) {
     if (problem->mode == LASH_MODE_S)
         search_S(problem, range);
     else if (problem->v->a->cells == NULL)
@@ -911,7 +722,7 @@ static void search_all(LashFreeProblem* problem, Range* range) {
 
 void lash_free_search(LashFreeProblem* problem, const LashCellPair* listed, int count) {
     LashDerivatives of_a = {{0}};
-    Range range = range_of(problem, problem->v->query->limit, &of_a);
+    FreeRange range = range_of(problem, problem->v->query->limit, &of_a);
     problem->budget = budget[problem->n];
     problem->unresolved = 0;
     problem->list = NULL;
@@ -924,7 +735,7 @@ void lash_free_search(LashFreeProblem* problem, const LashCellPair* listed, int 
 
 bool lash_free_list(LashFreeProblem* problem, double move, double turn, LashCandidates* list) {
     LashDerivatives of_a = {{0}};
-    Range range = range_of(problem, problem->v->query->limit, &of_a);
+    FreeRange range = range_of(problem, problem->v->query->limit, &of_a);
     // A point of either side that is in range after the motion: in the frame of the other it has
     // moved by this at most.
     range.move = fmax(move + fmax(range.high, -range.low) * turn, 1e-300);
