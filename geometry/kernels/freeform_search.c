@@ -336,11 +336,10 @@ static Verdict judge(LashFreeProblem* problem, const FreeRange* range, const Box
 
 // ---- branching --------------------------------------------------------------------------------
 
-// From an undecided box. Roots outside its cells are found in their own.
-static void start(LashFreeProblem* problem, const double x0[4], const Box* cells) {
+// From an undecided box. A root elsewhere counts, too: its own box may come when the budget is used up.
+static void start(LashFreeProblem* problem, const double x0[4]) {
     double x[4] = {x0[0], x0[1], x0[2], x0[3]};
-    if (lash_free_newton(problem, x) && is_inside(problem, x, cells) &&
-        lash_free_is_minimum(problem, x))
+    if (lash_free_newton(problem, x) && lash_free_is_minimum(problem, x))
         lash_free_keep(problem, x);
 }
 
@@ -356,7 +355,7 @@ static void search_box(LashFreeProblem* problem, const FreeRange* range, const B
         if (!tired || box.depth > 0) verdict = judge(problem, range, &box, &widest);
         if (verdict == EXCLUDED || verdict == FOUND) continue;
         if (tired || verdict == FLAT) {
-            if (problem->unresolved++ < MAX_STARTS) start(problem, box.x, whole);
+            if (problem->unresolved++ < MAX_STARTS) start(problem, box.x);
             continue;
         }
         ++box.depth;
