@@ -592,21 +592,34 @@ KeySpec model_key(const KeyTable* table, int i) {
     return i < table->keys ? table->key[i] : table->key_of(i - table->keys);
 }
 
-static bool fail_unknown_key(Reader* reader, const char* key, const KeyTable* table) {
-    char list[700] = "", hint[128];
-    AppSuggestion near = app_suggestion(key);
+static void list_keys(const KeyTable* table, char* list, size_t size) {
+    list[0] = '\0';
     for (int i = 0; i < model_key_count(table); ++i) {
         size_t used = strlen(list);
-        const char* name = model_key(table, i).key;
-        snprintf(list + used, sizeof list - used, "%s%s", i == 0 ? "" : ", ", name);
-        app_suggestion_offer(&near, name);
+        snprintf(list + used, size - used, "%s%s", i == 0 ? "" : ", ", model_key(table, i).key);
     }
+}
+
+static bool fail_unknown_key(Reader* reader, const char* key, const KeyTable* table) {
+    char list[700], hint[128];
+    AppSuggestion near = app_suggestion(key);
+    list_keys(table, list, sizeof list);
+    for (int i = 0; i < model_key_count(table); ++i)
+        app_suggestion_offer(&near, model_key(table, i).key);
     return model_fail(reader->context, reader->path, "unknown key '%.40s'%s; %s may have %s", key,
                       app_suggestion_text(&near, hint, sizeof hint), table->what, list);
 }
 
+static bool fail_no_object(Reader* reader, const cJSON* node, const KeyTable* table) {
+    char list[700];
+    list_keys(table, list, sizeof list);
+    return model_fail(reader->context, reader->path,
+                      "expected an object, found %s; %s may have the keys %s", type_name(node),
+                      table->what, list);
+}
+
 static bool read_table(Reader* reader, const cJSON* node, const KeyTable* table, char* target) {
-    if (!cJSON_IsObject(node)) return fail_type(reader, "an object", node);
+    if (!cJSON_IsObject(node)) return fail_no_object(reader, node, table);
     *(bool*)target = true; // `given`
     size_t length = strlen(reader->path);
     const cJSON* item;

@@ -68,14 +68,15 @@ typedef struct Csv {
 } Csv;
 
 static bool fail_csv(const Csv* csv, const char* what) {
+    char where[32] = ""; // line 0: of the whole file
+    if (csv->line > 0) snprintf(where, sizeof where, "line %d", csv->line);
     if (csv->context == NULL) {
-        char where[32];
-        snprintf(where, sizeof where, "line %d", csv->line);
         lash_error_set(csv->error, LASH_ERROR_MODEL, where, "%s", what);
         lash_error_file(csv->error, csv->file);
         return false;
     }
-    return model_fail(csv->context, csv->path, "%.120s, line %d: %s", csv->file, csv->line, what);
+    return model_fail(csv->context, csv->path, "%.120s%s%s: %s", csv->file,
+                      csv->line > 0 ? ", " : "", where, what);
 }
 
 // Numbers of one line; a cell that is no number is NAN. False: too many.
@@ -148,6 +149,7 @@ static bool read_lines(Csv* csv, const char* text) {
         s += strcspn(s, "\n");
         s += *s == '\n';
     }
+    csv->line = 0;
     return csv->rows > 0 || fail_csv(csv, "there are no numbers in this file");
 }
 

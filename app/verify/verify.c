@@ -97,22 +97,43 @@ static void print_row(const Row* row) {
     fflush(stdout);
 }
 
+static void write_claim(AppJson* json, const Claim* claim, const char* paper) {
+    app_json_put_text(json, "id", claim->id);
+    app_json_put_text(json, "paper", paper);
+    app_json_put_text(json, "place", claim->place);
+    app_json_put_text(json, "title", claim->title);
+    app_json_put_text(json, "expected", claim->expected);
+    app_json_put_text(json, "criterion", claim->criterion);
+    app_json_put_text(json, "note", claim->note);
+    app_json_put_bool(json, "tested", claim->run != NULL);
+}
+
+static void write_list(AppJson* json, const Claim* const* claim, const char* const* paper, int n) {
+    app_json_key(json, "claims");
+    app_json_begin_array(json);
+    for (int i = 0; i < n; ++i) {
+        app_json_begin_object(json);
+        write_claim(json, claim[i], paper[i]);
+        app_json_put_bool(json, "slow", claim[i]->slow);
+        app_json_end_object(json);
+    }
+    app_json_end_array(json);
+}
+
+static void print_list(const Claim* const* claim, int n) {
+    for (int i = 0; i < n; ++i)
+        printf("%s  %s%s\n", claim[i]->id, claim[i]->title, claim[i]->slow ? " (slow)" : "");
+}
+
 static void write_rows(AppJson* json, const Rows* rows) {
     app_json_key(json, "claims");
     app_json_begin_array(json);
     for (int i = 0; i < rows->count; ++i) {
         const Row* row = &rows->row[i];
         app_json_begin_object(json);
-        app_json_put_text(json, "id", row->claim->id);
-        app_json_put_text(json, "paper", row->paper);
-        app_json_put_text(json, "place", row->claim->place);
-        app_json_put_text(json, "title", row->claim->title);
-        app_json_put_text(json, "expected", row->claim->expected);
+        write_claim(json, row->claim, row->paper);
         app_json_put_text(json, "got", row->verdict.got);
-        app_json_put_text(json, "criterion", row->claim->criterion);
-        app_json_put_text(json, "note", row->claim->note);
         app_json_put_text(json, "operators", row->operators);
-        app_json_put_bool(json, "tested", row->claim->run != NULL);
         app_json_put_bool(json, "pass", row->claim->run != NULL && row->verdict.pass);
         app_json_put_number(json, "seconds", row->seconds);
         app_json_end_object(json);
@@ -175,16 +196,16 @@ int verify_tables(const ClaimTable* table, int tables, int argc, char** argv) {
     AppReport report = app_report("verify", set.json);
     LashError error = {0};
     if (!check_names(&set.operands, claim, n, &error)) return app_report_finish(&report, &error);
-    if (set.list && !set.json) {
-        for (int i = 0; i < n; ++i)
-            printf("%s  %s%s\n", claim[i]->id, claim[i]->title, claim[i]->slow ? " (slow)" : "");
-        return app_report_finish(&report, NULL);
+    if (set.list) {
+        if (set.json) write_list(app_report_document(&report, &error), claim, paper, n);
+        if (!set.json) print_list(claim, n);
+        return app_report_finish(&report, &error);
     }
     Rows* rows = lash_alloc(sizeof *rows);
     Cache* cache = cache_create();
     double start = processor_time();
-    if (!set.list) run_claims(&set, claim, paper, n, cache, rows);
-    if (set.report != NULL && !set.list) {
+    run_claims(&set, claim, paper, n, cache, rows);
+    if (set.report != NULL) {
         Manual manual = {rows, cache, set.all, set.operands.count == 0, processor_time() - start};
         verify_write_report(&manual, set.report, &error);
     }

@@ -105,7 +105,7 @@ static void broken_files_are_told_with_their_line(void** state) {
                                          {"0,1\n1,2,3\n", "line 2: expected 2 numbers, found 3"},
                                          {"0,1\n1,nan\n", "line 2: expected numbers"},
                                          {"0,1\n1,inf\n", "line 2: expected numbers"},
-                                         {"", "no numbers"},
+                                         {"", "bad.csv: there are no numbers"},
                                          {"5\n", "two columns"},
                                          {"0,1\n", "2 points or more"},
                                          {"c,1,x\n0,1,2\n", "y values"},

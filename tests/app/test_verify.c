@@ -58,7 +58,9 @@ static void text_shows_paper_and_ours_side_by_side(void** state) {
 static void list_names_every_claim_without_running_it(void** state) {
     (void)state;
     Outcome o = LASH("verify", "--list");
+    Outcome json = LASH("verify", "--list", "--json");
     assert_int_equal(o.code, 0);
+    assert_int_equal(json.code, 0);
     static const struct {
         char paper;
         int claims;
@@ -68,9 +70,12 @@ static void list_names_every_claim_without_running_it(void** state) {
             char id[24];
             snprintf(id, sizeof id, "%c-%02d  ", papers[p].paper, k);
             if (strstr(o.out, id) == NULL) fail_msg("%s", id);
+            snprintf(id, sizeof id, "\"id\": \"%c-%02d\"", papers[p].paper, k);
+            if (strstr(json.out, id) == NULL) fail_msg("%s", id);
         }
     }
     outcome_free(&o);
+    outcome_free(&json);
 }
 
 static void report_is_one_page_with_pictures(void** state) {
