@@ -488,6 +488,11 @@ LASH_VECTOR_CLONES void lash_block_lu_solve(const LashBlockLu* lu, double* x) {
     }
 }
 
+void lash_block_lu_solve_block(const LashBlockLu* lu, int block, double* x) {
+    const double* D = lu->value + lu->diagonal[lu->order.place[block]];
+    kernel_apply(lu->size[block], D, x + lu->start[block], lu->panel);
+}
+
 LASH_VECTOR_CLONES void lash_block_lu_solve_rows(const LashBlockLu* lu, double* x) {
     solve_one(lu, true, x);
 }
@@ -517,6 +522,17 @@ LASH_VECTOR_CLONES void lash_block_lu_solve_two(const LashBlockLu* lu, bool rows
     }
 }
 
+void lash_block_multiply_one(int m, int n, const double* A, const double* x, double* y) {
+    if (m == 6 && n == 6) {
+        double r[6];
+        multiply6(A, x, r);
+        for (int i = 0; i < 6; ++i) y[i] += r[i];
+        return;
+    }
+    for (int j = 0; j < n; ++j)
+        for (int i = 0; i < m; ++i) y[i] += A[i + m * j] * x[j];
+}
+
 void lash_block_multiply(const LashSystem* system, const double* values, const double* x,
                          double* y) {
     memset(y, 0, (size_t)system->nv * sizeof *y);
@@ -526,15 +542,6 @@ void lash_block_multiply(const LashSystem* system, const double* values, const d
             n = lash_block_size(system, pattern->column[b]);
         const double *A = values + pattern->offset[b],
                      *xb = x + system->block_start[pattern->column[b]];
-        double* yb = y + system->block_start[pattern->row[b]];
-        if (m == 6 && n == 6) {
-            double r[6];
-            multiply6(A, xb, r);
-            for (int i = 0; i < 6; ++i) yb[i] += r[i];
-            continue;
-        }
-        for (int j = 0; j < n; ++j) {
-            for (int i = 0; i < m; ++i) yb[i] += A[i + m * j] * xb[j];
-        }
+        lash_block_multiply_one(m, n, A, xb, y + system->block_start[pattern->row[b]]);
     }
 }

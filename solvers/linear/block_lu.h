@@ -22,6 +22,8 @@ bool lash_block_lu_factor(LashBlockLu* lu, const double* values);
 const double* lash_block_lu_matrix(const LashBlockLu* lu); // the values factored last
 // x (nv) <- A^-1 x
 void lash_block_lu_solve(const LashBlockLu* lu, double* x);
+// The same of one block, of a matrix whose blocks off the diagonal are zero.
+void lash_block_lu_solve_block(const LashBlockLu* lu, int block, double* x);
 // No off-diagonal blocks: the inverse is as sparse as the matrix.
 bool lash_block_lu_is_diagonal(const LashBlockLu* lu);
 // Inverse of diagonal block b, (n x n); only meaningful for a block-diagonal matrix.
@@ -30,6 +32,8 @@ const double* lash_block_lu_inverse(const LashBlockLu* lu, int block);
 // y (nv) = A x for values in the layout of the pattern
 void lash_block_multiply(const LashSystem* system, const double* values, const double* x,
                          double* y);
+// y (m) += A (m x n) x, one block of it
+void lash_block_multiply_one(int m, int n, const double* A, const double* x, double* y);
 
 // --- Any graph of blocks. Vectors hold the nodes one after the other, in the order of the graph.
 LashBlockLu* lash_block_lu_create_graph(const LashBlockGraph* graph);

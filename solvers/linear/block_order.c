@@ -10,6 +10,9 @@
 //     rows are as independent with the other side held as with it free.
 // The second rule peels trees from their leaves without fill, however many joints the root has; it
 // is the articulated-body recursion. What is left are the loops.
+//
+// Rows with a small diagonal block of their own need no more than one of their bodies: they follow it at
+// once, so that the parts of a wall or a pile are separated by bodies, not by the many rows between them.
 #include "solvers/linear/block_order.h"
 
 #include <string.h>
@@ -128,6 +131,9 @@ static bool is_joint(const Search* search, int node) {
 }
 
 static bool ready(const Search* search, int node) {
+    const LashBlockGraph* graph = search->graph;
+    if (graph->rows != NULL && graph->rows[node] == LASH_NODE_SHIFTED_ROWS)
+        return search->left[node] < search->acts[node].count;
     return !is_joint(search, node) || search->left[node] == 0 || search->peeled[node];
 }
 

@@ -14,7 +14,7 @@ extern "C" {
 enum {
     LASH_NODE_BODY,        // a diagonal block that can be inverted
     LASH_NODE_ROWS,        // zero on the diagonal; rows that depend on others are left out
-    LASH_NODE_SHIFTED_ROWS // small on the diagonal: ordered as rows, inverted as bodies are
+    LASH_NODE_SHIFTED_ROWS // small on the diagonal: after one of their bodies, inverted as bodies are
 };
 typedef struct LashBlockGraph {
     int nodes, edges;

@@ -208,41 +208,45 @@ static double contact_scale_by_columns(LashSim* sim, const Step* step,
     return trace > 0 ? 1 / trace : 1;
 }
 
+double contact_law_error(LashSim* sim, Step* step, int i) {
+    const LashInteraction* item = &step->list->item[i];
+    double rho = step->scale[i]; // a measure: taken once per pass
+    if (rho == 0) rho = contact_scale(sim, step, item);
+    if (rho == 0) rho = contact_scale_by_columns(sim, step, item);
+    if (is_empty(step, item)) return fabs(step->P[item->row]) / rho; // its law: U = P / rho
+    step->scale[i] = rho;
+    double shift[LASH_MAX_ROWS];
+    law_shift(step, i, shift);
+    if (joint_friction(item)) // U_N of the law: w (P_N - L), w = 1/(rho (rows - 1))
+        shift[0] = (step->P[item->row] - load_of(step, item)) / (rho * (item->rows - 1));
+    double error =
+        natural_map(item->rows, item->mu, rho, step->P + item->row, step->U + item->row, shift);
+    return error / (1 + step->b_norm);
+}
+
+double contact_gap_error(const Step* step, int k) {
+    const LashInteraction* item = &step->list->item[step->normal[k]];
+    double g = step->g[item->row];
+    bool closed = step->kind_n[k] == LASH_PROJECT_EQUALITY || step->tau[item->row] != 0;
+    if (is_empty(step, item)) return 0;
+    return closed ? fabs(g) : worse(-g, 0);
+}
+
 void contacts_errors(LashSim* sim, Step* step) {
     step->contact_error = 0;
-    double largest = 0;
     for (int c = 0; c < step->nc; ++c) {
-        int i = step->contact[c];
-        const LashInteraction* item = &step->list->item[i];
-        double rho = step->scale[i]; // a measure: taken once per pass
-        if (rho == 0) rho = contact_scale(sim, step, item);
-        if (rho == 0) rho = contact_scale_by_columns(sim, step, item);
-        if (!is_empty(step, item)) step->scale[i] = rho;
-        double shift[LASH_MAX_ROWS];
-        law_shift(step, i, shift);
-        if (is_empty(step, item)) { // its law: U = P / rho
-            step->contact_error = worse(step->contact_error, fabs(step->P[item->row]) / rho);
-            continue;
-        }
-        if (joint_friction(item)) { // U_N of the law: w (P_N - L), w = 1/(rho (rows - 1))
-            shift[0] = (step->P[item->row] - load_of(step, item)) / (rho * (item->rows - 1));
-        }
-        double error = natural_map(item->rows, item->mu, rho, step->P + item->row,
-                                   step->U + item->row, shift) /
-                       (1 + step->b_norm);
-        if (!(error <= step->velocity_error || error <= step->contact_error))
+        const LashInteraction* item = &step->list->item[step->contact[c]];
+        double error = contact_law_error(sim, step, step->contact[c]);
+        if (!is_empty(step, item) &&
+            !(error <= step->velocity_error || error <= step->contact_error))
             step->worst_velocity = item->id;
         step->contact_error = worse(step->contact_error, error);
-        largest = fmax(largest, step->P[item->row]);
     }
     if (step->levels != POSITIONS) return;
     for (int k = 0; k < step->nn; ++k) {
-        const LashInteraction* item = &step->list->item[step->normal[k]];
-        double g = step->g[item->row];
-        bool closed = step->kind_n[k] == LASH_PROJECT_EQUALITY || step->tau[item->row] != 0;
-        if (is_empty(step, item)) continue;
-        double error = closed ? fabs(g) : worse(-g, 0);
-        if (!(error <= step->position_error)) step->worst_position = item->id;
+        double error = contact_gap_error(step, k);
+        if (!(error <= step->position_error))
+            step->worst_position = step->list->item[step->normal[k]].id;
         step->position_error = worse(step->position_error, error);
     }
 }

@@ -15,7 +15,7 @@ double contact_newton_motion_error(LashSim* sim, const Step* step) {
         m = sim->operators.contacts->motion;
         off = sim->operators.contacts->off;
     } else {
-        sparse_newton_motion(sim, &m, &off);
+        islands_motion(sim, &m, &off);
     }
     lash_block_multiply(sim->system, sim->operators.M_values, step->shift, m);
     for (int i = 0; i < nv; ++i) m[i] = -m[i];

@@ -11,11 +11,13 @@
 
 #include "core/error.h"
 #include "solvers/schemes/scheme.h"
+#include "solvers/step/sparse_newton_internal.h"
 
 // --- Judgement -----------------------------------------------------------------------------------
 
 typedef enum Verdict {
     GO_ON,
+    PASSES,    // likewise, but this iterate would do
     DONE,      // the iterate is the solution
     TAKE_KEPT, // the one kept before is better
     GIVE_UP
@@ -127,16 +129,19 @@ static Verdict judge(LashSim* sim, Step* step, Convergence* convergence) {
     if (convergence->kept < INFINITY && !(convergence->error < tuning.gain * convergence->kept))
         return pass && convergence->error <= convergence->kept ? DONE : TAKE_KEPT;
     if (hopeless(step, convergence)) return GIVE_UP;
-    if (convergence->i == 0) return GO_ON;
+    if (convergence->i == 0)
+        return convergence->rests && convergence->error <= step->goal ? DONE : GO_ON;
     if (pass && settled(sim, step, convergence)) {
         operator_learn(sim, step, convergence->rate);
         return DONE;
     }
-    if (pass) {
-        iterate_keep(sim, step);
-        convergence->kept = convergence->error;
-    }
-    return attempt_couples(step->attempt) && clearly_violated(sim, step) ? DONE : GO_ON;
+    if (pass) convergence->kept = convergence->error;
+    return pass ? PASSES : GO_ON;
+}
+
+// Need the pass not be finished?
+static bool ends_early(const LashSim* sim, Step* step) {
+    return step->correction > 0 && attempt_couples(step->attempt) && clearly_violated(sim, step);
 }
 
 // --- The loop ------------------------------------------------------------------------------------
@@ -165,15 +170,101 @@ static LashOutcome iterate(LashSim* sim, Step* step, const Operator* operator) {
         if (verdict == DONE) return LASH_CONVERGED;
         if (verdict == TAKE_KEPT) return take_kept(sim, step, operator);
         if (verdict == GIVE_UP) return LASH_FAILED;
+        if (verdict == PASSES) iterate_keep(sim, step);
+        if (ends_early(sim, step)) return LASH_CONVERGED;
         if (convergence.i == convergence.most) return LASH_INACCURATE;
         if (!operator->renew(sim, step, &convergence)) return LASH_FAILED;
         convergence.last = convergence.error;
         convergence.solver = sim->info.solver;
-        if (!operator->correct(sim, step, &convergence)) {
-            bool good = sim->operators.sparse != NULL && convergence.kept < INFINITY;
-            return good ? take_kept(sim, step, operator) : LASH_INACCURATE;
-        }
+        if (!operator->correct(sim, step, &convergence)) return LASH_INACCURATE;
         ++sim->info.newton;
+    }
+}
+
+// --- The same, island by island ------------------------------------------------------------------
+
+// All are evaluated together; each is judged by its own errors, and what is solved stays as it is while
+// others go on.
+typedef struct Round {
+    int open;      // islands that go on
+    bool restored; // one was brought back to an iterate that passes: errors are of another
+} Round;
+
+static void end_island(LashSim* sim, Step* step, int k, bool restore, Round* round) {
+    Islands* islands = sim->operators.sparse;
+    islands->done[k] = true;
+    if (!restore) return;
+    island_restore(sim, step, islands->island[k]);
+    round->restored = true;
+}
+
+// False: an island cannot be solved.
+static bool judge_islands(LashSim* sim, Step* step, Round* round) {
+    Islands* islands = sim->operators.sparse;
+    Verdict verdict = GO_ON;
+    round->open = 0;
+    for (int k = 0; k < islands->count && verdict != GIVE_UP; ++k) {
+        if (islands->done[k]) continue;
+        island_focus(sim, step, k);
+        islands->convergence[k].i = step->correction;
+        verdict = judge(sim, step, &islands->convergence[k]);
+        if (verdict == PASSES) island_keep(sim, step, islands->island[k]);
+        if (verdict == DONE || verdict == TAKE_KEPT)
+            end_island(sim, step, k, verdict == TAKE_KEPT, round);
+        else
+            ++round->open;
+    }
+    islands_unfocus(sim, step);
+    return verdict != GIVE_UP;
+}
+
+// False: there is no answer, and no iterate before that would do.
+static bool correct_islands(LashSim* sim, Step* step, Round* round) {
+    Islands* islands = sim->operators.sparse;
+    bool good = true, corrected = false;
+    for (int k = 0; k < islands->count && good; ++k) {
+        if (islands->done[k]) continue;
+        SparseNewton* newton = islands->island[k];
+        Convergence* convergence = &islands->convergence[k];
+        island_focus(sim, step, k);
+        sparse_renew(sim, step, newton, convergence);
+        convergence->last = convergence->error;
+        bool found = sparse_correct_island(sim, step, newton, convergence);
+        corrected = corrected || found;
+        good = found || convergence->kept < INFINITY;
+        if (good && !found) end_island(sim, step, k, true, round);
+    }
+    islands_unfocus(sim, step);
+    if (!good) return false;
+    islands_note_kinds(sim, step);
+    step->b_norm = islands_scale(sim);
+    sim->info.newton += corrected;
+    sim->info.projection += corrected && step->levels == POSITIONS;
+    return true;
+}
+
+static LashOutcome iterate_islands(LashSim* sim, Step* step, const Operator* operator) {
+    Islands* islands = sim->operators.sparse;
+    Round round = {0};
+    islands_find(sim, step);
+    for (int k = 0; k < islands->count; ++k) {
+        islands->convergence[k] = convergence_begin(sim, step);
+        islands->done[k] = false;
+    }
+    islands_rest(sim, step);
+    step->goal = newton_goal(sim, step);
+    step->unfinished = false;
+    for (step->correction = 0;; ++step->correction) {
+        if (sim_stopped(sim) || !evaluate(sim, step, operator)) return LASH_FAILED;
+        islands_measure(sim, step);
+        round.restored = false;
+        if (!judge_islands(sim, step, &round)) return LASH_FAILED;
+        if (round.open == 0 && !round.restored)
+            return passes(sim, step) ? LASH_CONVERGED : LASH_INACCURATE;
+        if (round.open == 0) continue;
+        if (ends_early(sim, step)) return LASH_CONVERGED;
+        if (step->correction >= islands->convergence[0].most) return LASH_INACCURATE;
+        if (!correct_islands(sim, step, &round)) return LASH_INACCURATE;
     }
 }
 
@@ -226,7 +317,9 @@ static LashOutcome attempt(LashSim* sim, Step* step, Attempt which) {
     int solver = sim->info.solver;
     step->attempt = which;
     const Operator* operator= attempt_operator(sim, step);
-    LashOutcome outcome = iterate(sim, step, operator);
+    bool islands = operator== & operator_sparse;
+    LashOutcome outcome =
+        islands ? iterate_islands(sim, step, operator) : iterate(sim, step, operator);
     if (sim->trace != NULL)
         trace_attempt(sim, step, operator->name, operator->derivatives(sim, step), solver, outcome);
     return outcome;

@@ -35,6 +35,7 @@ typedef struct Convergence {
     int growing, stalled, weak;
     int solver;              // iterations of the contact solver before the last correction
     Derivatives derivatives; // that an operator of contacts may have
+    bool rests;              // it begins where nothing moved: no correction may be needed
     bool used_old;           // the last correction used an operator of an earlier step
 } Convergence;
 
@@ -47,6 +48,7 @@ typedef struct Operator {
     const char* name;
     // Before residuals are taken: an operator that they are measured with; NULL: none. False: singular.
     bool (*prepare)(LashSim* sim, Step* step);
+    // The two of the sparse operator are those of its islands (iterate.c).
     // Renews the operator where the one at hand would need too long. False: singular.
     bool (*renew)(LashSim* sim, Step* step, Convergence* convergence);
     // Residuals -> changes of v, P, tau and the shift. False: no answer.
@@ -62,8 +64,9 @@ extern const Operator
     operator_sparse;   // the same equations on the sparse structure of bodies, joints and contacts
 
 // Is a new operator cheaper than what the one at hand, of the step from t0, would still need? One of an earlier step is
-// judged by how far the first correction with such a one came last, and tried again now and then.
-bool operator_is_slow(LashSim* sim, const Step* step, const Convergence* convergence, double t0);
+// judged by how far the first correction with such a one came last, old_rate, and tried again now and then.
+bool operator_is_slow(const Step* step, const Convergence* convergence, double t0,
+                      double* old_rate);
 
 // Of an attempt.
 const Operator* attempt_operator(const LashSim* sim, const Step* step);

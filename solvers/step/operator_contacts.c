@@ -559,7 +559,7 @@ static bool fits(const LashSim* sim, const Step* step) {
 }
 
 void contact_newton_forget(LashSim* sim) {
-    sparse_newton_forget(sim);
+    islands_forget(sim);
     if (sim->operators.contacts == NULL) return;
     sim->operators.contacts->valid = false;
     sim->operators.contacts->motions_t0 = -INFINITY;
@@ -607,8 +607,9 @@ bool contact_newton_possible(const LashSim* sim, const Step* step) {
     return !sim->settings.full_newton && step->stencil.d_w == 0 && step->levels != GAPS;
 }
 
-bool operator_is_slow(LashSim* sim, const Step* step, const Convergence* convergence, double t0) {
-    double *old_rate = &sim->experience.old_rate, error = convergence->error;
+bool operator_is_slow(const Step* step, const Convergence* convergence, double t0,
+                      double* old_rate) {
+    double error = convergence->error;
     double reduction = error / convergence->last;
     if (convergence->i == 1 && convergence->used_old) *old_rate = reduction;
     if (convergence->i == 0) {
@@ -622,8 +623,9 @@ bool operator_is_slow(LashSim* sim, const Step* step, const Convergence* converg
 
 static bool renew(LashSim* sim, Step* step, Convergence* convergence) {
     bool fit = fits(sim, step), far_off = step->contact_error > tuning.far_off;
-    bool again = attempt_renews(step->attempt) ||
-                 operator_is_slow(sim, step, convergence, sim->operators.contacts->t0);
+    bool again =
+        attempt_renews(step->attempt) ||
+        operator_is_slow(step, convergence, sim->operators.contacts->t0, &sim->experience.old_rate);
     if (step->contact_error < tuning.far_off) convergence->derivatives = DERIVATIVES_ALL;
     if (fit && !again) return true;
     Derivatives wanted = fit ? convergence->derivatives : DERIVATIVES_ALL;

@@ -54,16 +54,10 @@ bool sparse_newton_possible(const LashSystem* system) {
     return true;
 }
 
-SparseNewton* sparse_newton_create(const LashSystem* system, const LashInteractionList* list) {
+SparseNewton* sparse_island_create(SparseShared* shared) {
     SparseNewton* newton = lash_alloc(sizeof *newton);
-    size_t n = (size_t)system->nv + 1;
-    newton->body_x = lash_alloc((size_t)(system->blocks + 1) * sizeof(int));
-    newton->joint_x = lash_alloc((size_t)(list->bilateral + 1) * sizeof(int));
-    double** vector[] = {&newton->dv,     &newton->dd,  &newton->force, &newton->move,
-                         &newton->motion, &newton->off, &newton->work};
-    for (size_t i = 0; i < sizeof vector / sizeof vector[0]; ++i)
-        *vector[i] = lash_alloc(n * sizeof(double));
-    newton->forces_t0 = -INFINITY;
+    newton->shared = shared;
+    newton->old_rate = 0.1;
     return newton;
 }
 
@@ -74,31 +68,21 @@ static void free_graph(LashBlockGraph* graph) {
     *graph = (LashBlockGraph){0};
 }
 
-void sparse_newton_destroy(SparseNewton* newton) {
-    if (newton == NULL) return;
+void sparse_island_destroy(SparseNewton* newton) {
     lash_block_lu_destroy(newton->lu);
     free_graph(&newton->graph);
-    void* owned[] = {newton->body_x,   newton->joint_x, newton->slot, newton->D,     newton->turn,
-                     newton->turn_tau, newton->y,       newton->x,    newton->best,  newton->kept,
-                     newton->center,   newton->dv,      newton->dd,   newton->force, newton->move,
-                     newton->motion,   newton->off,     newton->work};
+    void* owned[] = {newton->slot, newton->D,    newton->turn, newton->turn_tau, newton->y,
+                     newton->x,    newton->best, newton->kept, newton->center};
     for (size_t i = 0; i < sizeof owned / sizeof owned[0]; ++i) lash_free(owned[i]);
     lash_free(newton);
 }
 
-// --- Structure -----------------------------------------------------------------------------------
-
-// Contacts that take part in the pass: ids, and which of their rows do.
-static uint64_t structure_key(const Step* step) {
-    uint64_t key = step->levels == POSITIONS ? 1 : 0;
-    for (int i = step->list->bilateral; i < step->list->count; ++i) {
-        if (!step->wanted[i]) continue;
-        uint64_t rows = step->active[i] + 2u * (step->position[i] != POSITION_FREE);
-        key = (key ^ step->list->item[i].id) * 0x100000001b3u; // FNV
-        key = (key ^ rows) * 0x100000001b3u;
-    }
-    return key;
+void sparse_island_forget(SparseNewton* newton) {
+    newton->h = 0;
+    newton->factored = false;
 }
+
+// --- Structure -----------------------------------------------------------------------------------
 
 static bool touches_same(const LashInteraction* a, const LashInteraction* b) {
     if (a->touched != b->touched || joint_friction(a) || joint_friction(b)) return false;
@@ -115,17 +99,15 @@ static void make_room(SparseNewton* newton, int slots) {
 
 // Lists the slots and puts them into nodes, numbered from `node` on. Returns the nodes after them.
 static int list_slots(const LashSystem* system, const Step* step, SparseNewton* newton, int node) {
-    int count = 0, at = 0, in_node = 0;
+    int at = 0, in_node = 0;
     newton->D_size = newton->turn_size = 0;
-    for (int i = step->list->bilateral; i < step->list->count; ++i) count += step->wanted[i];
-    make_room(newton, count + 1);
-    newton->slots = 0;
-    for (int i = step->list->bilateral; i < step->list->count; ++i) {
-        if (!step->wanted[i]) continue;
+    make_room(newton, newton->slots + 1);
+    for (int s = 0; s < newton->slots; ++s) {
+        int i = newton->contact[s];
         const LashInteraction* item = &step->list->item[i];
-        Slot* slot = &newton->slot[newton->slots];
-        bool joins = newton->slots > 0 && in_node < GROUP &&
-                     touches_same(item, &step->list->item[slot[-1].item]);
+        Slot* slot = &newton->slot[s];
+        bool joins =
+            s > 0 && in_node < GROUP && touches_same(item, &step->list->item[slot[-1].item]);
         if (!joins) {
             ++node;
             at = 0;
@@ -144,7 +126,6 @@ static int list_slots(const LashSystem* system, const Step* step, SparseNewton* 
         ++in_node;
         newton->D_size += slot->size * item->rows;
         newton->turn_size += slot->size * slot->size;
-        ++newton->slots;
     }
     return node;
 }
@@ -165,25 +146,35 @@ static void add_edge(Edges* edges, int a, int b) {
     edges->b[edges->count++] = b;
 }
 
-static void couple(Edges* edges, const LashInteraction* item, int node, bool turns) {
+static void couple(Edges* edges, const SparseShared* shared, const LashInteraction* item, int node,
+                   bool turns) {
     for (int k = 0; k < item->touched; ++k) {
-        add_edge(edges, node, item->block[k]);
-        for (int l = 0; l < k && turns; ++l) add_edge(edges, item->block[l], item->block[k]);
+        int body = shared->body_node[item->block[k]];
+        add_edge(edges, node, body);
+        for (int l = 0; l < k && turns; ++l)
+            add_edge(edges, shared->body_node[item->block[l]], body);
     }
 }
 
-static Edges structure_edges(const LashSystem* system, const Step* step,
-                             const SparseNewton* newton) {
+static Edges structure_edges(const LashSim* sim, const Step* step, const SparseNewton* newton) {
+    const LashSystem* system = sim->system;
+    const SparseShared* shared = newton->shared;
     Edges edges = {0};
-    for (int k = 0; k < system->pattern.count; ++k)
-        add_edge(&edges, system->pattern.row[k], system->pattern.column[k]);
-    for (int i = 0; i < step->list->bilateral; ++i)
-        couple(&edges, &step->list->item[i], system->blocks + i, false);
+    for (int i = 0; i < newton->bodies; ++i) {
+        int b = newton->body[i];
+        for (int k = sim->operators.pattern_first[b]; k < sim->operators.pattern_first[b + 1]; ++k)
+            add_edge(&edges, shared->body_node[b],
+                     shared->body_node[system->pattern.column[sim->operators.pattern_block[k]]]);
+    }
+    for (int j = 0; j < newton->joints; ++j) {
+        int i = newton->joint[j];
+        couple(&edges, shared, &step->list->item[i], shared->joint_node[i], false);
+    }
     for (int s = 0; s < newton->slots; ++s) {
         const LashInteraction* item = &step->list->item[newton->slot[s].item];
-        couple(&edges, item, newton->slot[s].node, true);
+        couple(&edges, shared, item, newton->slot[s].node, true);
         if (joint_friction(item))
-            add_edge(&edges, newton->slot[s].node, system->blocks + item->load);
+            add_edge(&edges, newton->slot[s].node, shared->joint_node[item->load]);
     }
     return edges;
 }
@@ -196,15 +187,16 @@ static void take_graph(SparseNewton* newton, const LashBlockGraph* graph) {
     newton->lu = lash_block_lu_create_graph(graph);
 }
 
-static void make_factors(const LashSystem* system, const Step* step, SparseNewton* newton,
-                         int nodes) {
+static void make_factors(const LashSim* sim, const Step* step, SparseNewton* newton, int nodes) {
+    SparseShared* shared = newton->shared;
     int *size = lash_alloc((size_t)(nodes + 1) * sizeof(int)), next = 0;
     uint8_t* rows = lash_alloc((size_t)nodes + 1);
     int* first = lash_alloc((size_t)(nodes + 1) * sizeof(int));
-    for (int b = 0; b < system->blocks; ++b) size[b] = newton->parts * lash_block_size(system, b);
-    for (int i = 0; i < step->list->bilateral; ++i) {
-        size[system->blocks + i] = newton->parts * step->list->item[i].rows;
-        rows[system->blocks + i] = LASH_NODE_ROWS;
+    for (int i = 0; i < newton->bodies; ++i)
+        size[i] = newton->parts * lash_block_size(sim->system, newton->body[i]);
+    for (int j = 0; j < newton->joints; ++j) {
+        size[newton->bodies + j] = newton->parts * step->list->item[newton->joint[j]].rows;
+        rows[newton->bodies + j] = LASH_NODE_ROWS;
     }
     for (int s = 0; s < newton->slots; ++s) {
         const Slot* slot = &newton->slot[s];
@@ -212,11 +204,12 @@ static void make_factors(const LashSystem* system, const Step* step, SparseNewto
         rows[slot->node] = LASH_NODE_SHIFTED_ROWS;
     }
     for (int i = 0; i < nodes; next += size[i], ++i) first[i] = next;
-    for (int b = 0; b < system->blocks; ++b) newton->body_x[b] = first[b];
-    for (int i = 0; i < step->list->bilateral; ++i) newton->joint_x[i] = first[system->blocks + i];
+    for (int i = 0; i < newton->bodies; ++i) shared->body_x[newton->body[i]] = first[i];
+    for (int j = 0; j < newton->joints; ++j)
+        shared->joint_x[newton->joint[j]] = first[newton->bodies + j];
     for (int s = 0; s < newton->slots; ++s)
         newton->slot[s].x = first[newton->slot[s].node] + newton->slot[s].at;
-    Edges edges = structure_edges(system, step, newton);
+    Edges edges = structure_edges(sim, step, newton);
     LashBlockGraph graph = {.nodes = nodes,
                             .edges = edges.count,
                             .size = size,
@@ -247,29 +240,21 @@ static void grow_vectors(SparseNewton* newton) {
     }
 }
 
-// The list may have changed around the same contacts.
-static void number_again(const Step* step, SparseNewton* newton) {
-    int s = 0;
-    for (int i = step->list->bilateral; i < step->list->count; ++i)
-        if (step->wanted[i]) newton->slot[s++].item = i;
+void sparse_number_again(SparseNewton* newton) {
+    for (int s = 0; s < newton->slots; ++s) newton->slot[s].item = newton->contact[s];
 }
 
-bool sparse_structure(LashSim* sim, Step* step) {
-    SparseNewton* newton = sim->operators.sparse;
-    uint64_t key = structure_key(step);
-    if (newton->lu != NULL && newton->key == key) {
-        number_again(step, newton);
-        return false;
-    }
-    newton->key = key;
-    newton->levels = step->levels;
+void sparse_structure(const LashSim* sim, const Step* step, SparseNewton* newton) {
+    SparseShared* shared = newton->shared;
     newton->parts = step->levels == POSITIONS ? 2 : 1;
-    int nodes = sim->system->blocks + step->list->bilateral;
-    nodes = list_slots(sim->system, step, newton, nodes);
-    make_factors(sim->system, step, newton, nodes);
+    for (int i = 0; i < newton->bodies; ++i) shared->body_node[newton->body[i]] = i;
+    for (int j = 0; j < newton->joints; ++j)
+        shared->joint_node[newton->joint[j]] = newton->bodies + j;
+    int nodes = list_slots(sim->system, step, newton, newton->bodies + newton->joints);
+    make_factors(sim, step, newton, nodes);
     grow_vectors(newton);
     newton->factored = false;
-    return true;
+    newton->h = 0;
 }
 
 // --- Saving --------------------------------------------------------------------------------------
@@ -303,10 +288,11 @@ static void pass_graph(SparseNewton* newton, LashArchive* archive) {
 }
 
 #define PASS(member) lash_archive(archive, &newton->member, sizeof newton->member)
-void sparse_newton_archive(const LashSim* sim, SparseNewton* newton, LashArchive* archive) {
+void sparse_island_archive(SparseNewton* newton, LashArchive* archive) {
     enum { MOST = 1 << 27 };
     pass_graph(newton, archive);
-    int* count[] = {&newton->unknowns, &newton->slots, &newton->D_size, &newton->turn_size};
+    int* count[] = {&newton->bodies, &newton->joints, &newton->unknowns,
+                    &newton->slots,  &newton->D_size, &newton->turn_size};
     for (size_t i = 0; i < sizeof count / sizeof count[0]; ++i)
         lash_archive_count(archive, count[i], MOST);
     if (lash_archive_reads(archive)) {
@@ -314,12 +300,9 @@ void sparse_newton_archive(const LashSim* sim, SparseNewton* newton, LashArchive
         grow_vectors(newton);
     }
     PASS(key);
-    PASS(levels);
     PASS(parts);
     PASS(curved);
     PASS(derivatives);
-    PASS(soft);
-    PASS(forces_t0);
     PASS(factored);
     PASS(fresh);
     PASS(h);
@@ -333,10 +316,9 @@ void sparse_newton_archive(const LashSim* sim, SparseNewton* newton, LashArchive
     PASS(interior);
     PASS(made_prox);
     PASS(prox);
-    size_t nv = (size_t)sim->system->nv, unknowns = (size_t)newton->unknowns;
-    size_t joints = (size_t)sim->step.list->bilateral, blocks = (size_t)sim->system->blocks;
-    lash_archive(archive, newton->body_x, blocks * sizeof *newton->body_x);
-    lash_archive(archive, newton->joint_x, joints * sizeof *newton->joint_x);
+    PASS(b_norm);
+    PASS(old_rate);
+    size_t unknowns = (size_t)newton->unknowns;
     lash_archive(archive, newton->slot, (size_t)newton->slots * sizeof *newton->slot);
     lash_archive(archive, newton->D, (size_t)newton->D_size * sizeof(double));
     lash_archive(archive, newton->turn, (size_t)newton->turn_size * sizeof(double));
@@ -344,10 +326,6 @@ void sparse_newton_archive(const LashSim* sim, SparseNewton* newton, LashArchive
     double* inner[] = {newton->y, newton->x, newton->best, newton->kept, newton->center};
     for (size_t i = 0; i < sizeof inner / sizeof inner[0]; ++i)
         lash_archive(archive, inner[i], unknowns * sizeof(double));
-    double* vector[] = {newton->dv,     newton->dd,  newton->force, newton->move,
-                        newton->motion, newton->off, newton->work};
-    for (size_t i = 0; i < sizeof vector / sizeof vector[0]; ++i)
-        lash_archive(archive, vector[i], nv * sizeof(double));
     if (newton->lu != NULL && !archive->failed) lash_block_lu_archive(newton->lu, archive);
 }
 #undef PASS
@@ -387,9 +365,9 @@ static void pack_row_derivatives(const LashSystem* system, const LashInteraction
     }
 }
 
-static void derive_slot(LashSim* sim, Step* step, const Slot* slot, bool moves) {
+static void derive_slot(LashSim* sim, Step* step, SparseNewton* newton, const Slot* slot,
+                        bool moves) {
     const LashSystem* system = sim->system;
-    SparseNewton* newton = sim->operators.sparse;
     const LashInteraction* item = &step->list->item[slot->item];
     double dGv[LASH_MAX_ROWS * LASH_MAX_TOUCHED * BODY];
     double *turn = newton->turn + slot->turn, *turn_tau = newton->turn_tau + slot->turn;
@@ -411,23 +389,27 @@ static void derive_slot(LashSim* sim, Step* step, const Slot* slot, bool moves) 
     newton->curved = newton->curved || tau[0] != 0;
 }
 
-void sparse_derive(LashSim* sim, Step* step, Derivatives wanted) {
+void sparse_derive(LashSim* sim, Step* step, SparseNewton* newton, Derivatives wanted) {
     const LashSystem* system = sim->system;
-    SparseNewton* newton = sim->operators.sparse;
-    if (newton->forces_t0 != step->t0) { // forces change little within a step
+    SparseShared* shared = newton->shared;
+    if (shared->forces_t0 != step->t0) { // forces change little within a step
         system->tangents(system, sim->work, step->stencil.t_force, step->q_force, step->v_force,
                          sim->operators.C_values, sim->operators.K_values);
-        newton->soft = forces_are_soft(sim, step);
-        newton->forces_t0 = step->t0;
+        shared->soft = forces_are_soft(sim, step);
+        shared->forces_t0 = step->t0;
     }
     if (step->stencil.star_d == 0 && wanted == DERIVATIVES_ALL) // directions of the start stay
         wanted = DERIVATIVES_FORCES;
     newton->derivatives = wanted;
     newton->curved = false;
     double largest = 0;
-    for (int i = 0; i < system->nv; ++i) largest = fmax(largest, fabs(step->shift[i]));
+    for (int k = 0; k < newton->bodies; ++k) {
+        int b = newton->body[k];
+        for (int i = system->block_start[b]; i < system->block_start[b + 1]; ++i)
+            largest = fmax(largest, fabs(step->shift[i]));
+    }
     bool moves = newton->parts == 2 && largest >= tuning.small_shift;
-    for (int s = 0; s < newton->slots; ++s) derive_slot(sim, step, &newton->slot[s], moves);
+    for (int s = 0; s < newton->slots; ++s) derive_slot(sim, step, newton, &newton->slot[s], moves);
     newton->h = step->h;
     newton->t0 = step->t0;
     newton->fresh = false;
@@ -435,31 +417,41 @@ void sparse_derive(LashSim* sim, Step* step, Derivatives wanted) {
 
 // --- Matrix --------------------------------------------------------------------------------------
 
-static void write_bodies(const LashSim* sim, const Step* step, SparseNewton* newton,
-                         double* value) {
+// Adds block p of the system's pattern at D.
+static void write_block(const LashSim* sim, const Step* step, int parts, int p, double* D) {
     const LashSystem* system = sim->system;
     const LashBlocks* pattern = &system->pattern;
     double c_v = step->stencil.c_v, c_d = step->stencil.c_d, w = step->stencil.d_v;
-    int parts = newton->parts;
-    for (int p = 0; p < pattern->count; ++p) {
-        int row = pattern->row[p], column = pattern->column[p], m = lash_block_size(system, row),
-            n = lash_block_size(system, column), ld = parts * m;
-        const double *M = sim->operators.M_values + pattern->offset[p],
-                     *C = sim->operators.C_values + pattern->offset[p],
-                     *K = sim->operators.K_values + pattern->offset[p];
-        double* D = value + lash_block_lu_offset(newton->lu, row, column);
-        for (int j = 0; j < n; ++j) {
-            for (int i = 0; i < m; ++i) {
-                int at = i + m * j;
-                if (parts == 1) {
-                    D[i + ld * j] += M[at] + c_v * C[at] + w * c_d * K[at];
-                    continue;
-                }
-                D[i + ld * j] += M[at] + c_v * C[at];
-                D[i + ld * (n + j)] += c_d * K[at];
-                D[m + i + ld * j] -= w * M[at];
-                D[m + i + ld * (n + j)] += M[at];
+    int m = lash_block_size(system, pattern->row[p]),
+        n = lash_block_size(system, pattern->column[p]), ld = parts * m;
+    const double *M = sim->operators.M_values + pattern->offset[p],
+                 *C = sim->operators.C_values + pattern->offset[p],
+                 *K = sim->operators.K_values + pattern->offset[p];
+    for (int j = 0; j < n; ++j) {
+        for (int i = 0; i < m; ++i) {
+            int at = i + m * j;
+            if (parts == 1) {
+                D[i + ld * j] += M[at] + c_v * C[at] + w * c_d * K[at];
+                continue;
             }
+            D[i + ld * j] += M[at] + c_v * C[at];
+            D[i + ld * (n + j)] += c_d * K[at];
+            D[m + i + ld * j] -= w * M[at];
+            D[m + i + ld * (n + j)] += M[at];
+        }
+    }
+}
+
+static void write_bodies(const LashSim* sim, const Step* step, SparseNewton* newton,
+                         double* value) {
+    const LashBlocks* pattern = &sim->system->pattern;
+    const int *first = sim->operators.pattern_first, *node = newton->shared->body_node;
+    for (int i = 0; i < newton->bodies; ++i) {
+        int b = newton->body[i];
+        for (int k = first[b]; k < first[b + 1]; ++k) {
+            int p = sim->operators.pattern_block[k];
+            int at = lash_block_lu_offset(newton->lu, node[b], node[pattern->column[p]]);
+            write_block(sim, step, newton->parts, p, value + at);
         }
     }
 }
@@ -470,6 +462,7 @@ static void write_turning(const LashSim* sim, const Step* step, const SparseNewt
     const LashSystem* system = sim->system;
     const LashInteraction* item = &step->list->item[slot->item];
     const double *turn = newton->turn + slot->turn, *turn_tau = newton->turn_tau + slot->turn;
+    const int* node = newton->shared->body_node;
     double weight = step->stencil.star_d;
     int parts = newton->parts, size = slot->size;
     if (parts == 1) weight *= step->stencil.d_v;
@@ -477,7 +470,8 @@ static void write_turning(const LashSim* sim, const Step* step, const SparseNewt
         int n = lash_block_size(system, item->block[b]);
         for (int a = 0, row = 0; a < item->touched; ++a) {
             int m = lash_block_size(system, item->block[a]), ld = parts * m;
-            double* A = value + lash_block_lu_offset(newton->lu, item->block[a], item->block[b]);
+            double* A = value + lash_block_lu_offset(newton->lu, node[item->block[a]],
+                                                     node[item->block[b]]);
             double* to = A + ld * (parts - 1) * n;
             for (int j = 0; j < n; ++j) {
                 const double* from = turn + row + size * (column + j);
@@ -497,12 +491,13 @@ static void write_joint(const LashSim* sim, const Step* step, const SparseNewton
                         double* value) {
     const LashSystem* system = sim->system;
     const LashInteraction* item = &step->list->item[i];
-    int m = item->rows, node = system->blocks + i, parts = newton->parts;
+    int m = item->rows, node = newton->shared->joint_node[i], parts = newton->parts;
+    const int* body = newton->shared->body_node;
     const double *G = step->G + item->offset, *star = step->G_star + item->offset;
     for (int k = 0; k < item->touched; ++k) {
         int n = lash_block_size(system, item->block[k]), ld = parts * m, lc = parts * n;
-        double* rows = value + lash_block_lu_offset(newton->lu, node, item->block[k]);
-        double* columns = value + lash_block_lu_offset(newton->lu, item->block[k], node);
+        double* rows = value + lash_block_lu_offset(newton->lu, node, body[item->block[k]]);
+        double* columns = value + lash_block_lu_offset(newton->lu, body[item->block[k]], node);
         for (int r = 0; r < m; ++r) {
             for (int j = 0; j < n; ++j) {
                 double g = *G++;
@@ -577,8 +572,9 @@ static void write_slot(const LashSim* sim, const Step* step, const SparseNewton*
     row_mix(slot, newton->interior && !slot->empty && !slot->smooth, F);
     for (int b = 0; b < item->touched; ++b) {
         int n = lash_block_size(system, item->block[b]), lc = parts * n;
-        double* R = value + lash_block_lu_offset(newton->lu, slot->node, item->block[b]) + at;
-        double* C = value + lash_block_lu_offset(newton->lu, item->block[b], slot->node) + lc * at;
+        int body = newton->shared->body_node[item->block[b]];
+        double* R = value + lash_block_lu_offset(newton->lu, slot->node, body) + at;
+        double* C = value + lash_block_lu_offset(newton->lu, body, slot->node) + lc * at;
         for (int j = 0; j < n; ++j) {
             for (int r = 0; r < slot->rows; ++r) {
                 double u = 0, turned = 0;
@@ -604,13 +600,15 @@ static void write_slot(const LashSim* sim, const Step* step, const SparseNewton*
 }
 
 // Friction in a joint: u_N = lambda_N (P_N - L), L = |P_load| of the joint.
-static void write_load(const Step* step, const SparseNewton* newton, const Slot* slot, int blocks,
+static void write_load(const Step* step, const SparseNewton* newton, const Slot* slot,
                        int node_size, double* value) {
     const LashInteraction* item = &step->list->item[slot->item];
     const LashInteraction* joint = &step->list->item[item->load];
     double* A = value + lash_block_lu_offset(newton->lu, slot->node, slot->node);
-    double* R = value + lash_block_lu_offset(newton->lu, slot->node, blocks + item->load);
-    const double* dP = newton->y + newton->joint_x[item->load];
+    const SparseShared* shared = newton->shared;
+    double* R =
+        value + lash_block_lu_offset(newton->lu, slot->node, shared->joint_node[item->load]);
+    const double* dP = newton->y + shared->joint_x[item->load];
     double load = 0;
     if (slot->status == SLOT_OPEN) return;
     if (!newton->interior) A[slot->at * (node_size + 1)] = 0;
@@ -638,19 +636,19 @@ static void write_slots(LashSim* sim, Step* step, SparseNewton* newton, double* 
                 write_turning(sim, step, newton, slot, value);
             write_slot(sim, step, newton, slot, size, value);
             if (joint_friction(&step->list->item[slot->item]))
-                write_load(step, newton, slot, sim->system->blocks, size, value);
+                write_load(step, newton, slot, size, value);
             slot->made = slot->status;
             slot->made_closed = slot->closed;
         }
     }
 }
 
-bool sparse_factor(LashSim* sim, Step* step) {
-    SparseNewton* newton = sim->operators.sparse;
+bool sparse_factor(LashSim* sim, Step* step, SparseNewton* newton) {
     double* value = lash_block_lu_clear(newton->lu);
     ++newton->factors;
     write_bodies(sim, step, newton, value);
-    for (int i = 0; i < step->list->bilateral; ++i) write_joint(sim, step, newton, i, value);
+    for (int j = 0; j < newton->joints; ++j)
+        write_joint(sim, step, newton, newton->joint[j], value);
     write_slots(sim, step, newton, value);
     newton->factored = lash_block_lu_eliminate(newton->lu, LASH_RANK_SINGULAR);
     newton->fresh = true;
@@ -660,66 +658,29 @@ bool sparse_factor(LashSim* sim, Step* step) {
 
 // --- The operator of an iteration ----------------------------------------------------------------
 
-void sparse_newton_forget(LashSim* sim) {
-    SparseNewton* newton = sim->operators.sparse;
-    if (newton == NULL) return;
-    newton->h = 0;
-    newton->factored = false;
-    newton->forces_t0 = -INFINITY;
-}
-
-bool sparse_shorter_first(const LashSim* sim, const Step* step) {
-    return sim->operators.sparse != NULL && attempt_couples(step->attempt) &&
-           sim->operators.sparse->no_answer && sim->settings.max_substeps > 1 &&
-           sim->settings.max_substeps * step->h > 1.5 * sim->settings.h;
-}
-
-void sparse_newton_motion(const LashSim* sim, double** motion, double** off) {
-    *motion = sim->operators.sparse->motion;
-    *off = sim->operators.sparse->off;
-}
-
-void sim_use_sparse(LashSim* sim) {
-    if (sim->operators.contacts == NULL) return;
-    contact_newton_destroy(sim->operators.contacts);
-    sim->operators.contacts = NULL;
-    sim->operators.sparse = sparse_newton_create(sim->system, sim->step.list);
-}
-
-static bool renew(LashSim* sim, Step* step, Convergence* convergence) {
-    SparseNewton* newton = sim->operators.sparse;
-    bool changed = sparse_structure(sim, step), far_off = step->contact_error > tuning.far_off;
-    bool fit = !changed && newton->h == step->h;
+void sparse_renew(LashSim* sim, Step* step, SparseNewton* newton, Convergence* convergence) {
+    bool far_off = step->contact_error > tuning.far_off, fit = newton->h == step->h;
     bool again = attempt_renews(step->attempt) ||
-                 operator_is_slow(sim, step, convergence, sim->operators.sparse->t0);
+                 operator_is_slow(step, convergence, newton->t0, &newton->old_rate);
     if (convergence->i == 0) newton->factors = 0;
     if (step->contact_error < tuning.far_off) convergence->derivatives = DERIVATIVES_ALL;
     if (fit && !again) {
         newton->fresh = false;
-        return true;
+        return;
     }
     Derivatives wanted = fit ? convergence->derivatives : DERIVATIVES_ALL;
     if (!fit && far_off) wanted = DERIVATIVES_FORCES;
-    sparse_derive(sim, step, wanted);
+    sparse_derive(sim, step, newton, wanted);
     newton->factored = false;
-    return true;
 }
 
-static bool correct(LashSim* sim, Step* step, Convergence* convergence) {
-    SparseNewton* newton = sim->operators.sparse;
+bool sparse_correct_island(LashSim* sim, Step* step, SparseNewton* newton,
+                           Convergence* convergence) {
     convergence->used_old = newton->t0 != step->t0;
-    if (sparse_correct(sim, step)) return true;
+    if (sparse_correct(sim, step, newton)) return true;
     if (newton->derivatives != DERIVATIVES_ALL) return false;
     convergence->derivatives = DERIVATIVES_FORCES; // with all derivatives there may be no answer
-    sparse_derive(sim, step, DERIVATIVES_FORCES);
+    sparse_derive(sim, step, newton, DERIVATIVES_FORCES);
     newton->factored = false;
-    return sparse_correct(sim, step);
+    return sparse_correct(sim, step, newton);
 }
-
-static Derivatives derivatives(const LashSim* sim, const Step* step) {
-    (void)step;
-    return sim->operators.sparse->derivatives;
-}
-
-const Operator operator_sparse = {
-    .name = "sparse", .renew = renew, .correct = correct, .derivatives = derivatives};

@@ -92,6 +92,15 @@ void step_guess(LashSim* sim, Step* step) {
     lash_joint_solver_project(positions, step->tau);
 }
 
+void guess_stays(const LashSim* sim, Step* step, int block) {
+    const LashSystem* system = sim->system;
+    const double* shift = sim->predictor.difference[0] + system->nv;
+    for (int i = system->block_start[block]; i < system->block_start[block + 1]; ++i) {
+        step->v[i] = sim->now.v[i];
+        step->shift[i] = shift[i];
+    }
+}
+
 // D <- next, next <- next - D. Returns the sum of |D|.
 LASH_VECTOR_CLONES static double exchange(int size, double* restrict D, double* restrict next) {
     double sum[8] = {0}, rest = 0;

@@ -373,7 +373,7 @@ LashSim* lash_sim_create(const LashSystem* system, const LashSettings* settings)
     if (large && sparse_newton_possible(system)) {
         system->mass(system, sim->work, start, sim->operators.M_values);
         if (lash_block_lu_factor(sim->operators.M, sim->operators.M_values))
-            sim->operators.sparse = sparse_newton_create(system, list);
+            sim->operators.sparse = islands_create(system, list);
     }
     lash_sim_set_state(sim, 0, start, start + system->nq);
     lash_free(start);
@@ -388,7 +388,7 @@ void lash_sim_destroy(LashSim* sim) {
     lash_block_lu_destroy(sim->operators.N);
     full_newton_destroy(sim->operators.full);
     contact_newton_destroy(sim->operators.contacts);
-    sparse_newton_destroy(sim->operators.sparse);
+    islands_destroy(sim->operators.sparse);
     lash_joint_solver_free(&sim->operators.velocity_joints);
     lash_joint_solver_free(&sim->operators.position_joints);
     lash_joint_solver_free(&sim->reactions.joints);

@@ -19,7 +19,7 @@
 typedef struct Scheme Scheme;
 typedef struct FullNewton FullNewton;
 typedef struct ContactNewton ContactNewton;
-typedef struct SparseNewton SparseNewton;
+typedef struct Islands Islands;
 
 enum {
     ORDERS = 6,          // steps the predictor looks back, at most
@@ -209,7 +209,7 @@ typedef struct Operators {
     LashJointSolver velocity_joints, position_joints;
     FullNewton* full;        // bodies and joints, all derivatives; NULL: no joints
     ContactNewton* contacts; // the same with contacts; NULL: none, or too large
-    SparseNewton* sparse;    // the same where that is too large; NULL: no contacts, or not for them
+    Islands* sparse;         // the same where that is too large; NULL: no contacts, or not for them
     double *M_values, *C_values, *K_values, *A_values;
     int *pattern_first, *pattern_block; // (blocks + 1), (pattern.count) blocks of the pattern by
                                         // row
@@ -370,6 +370,8 @@ void step_activate(LashSim* sim, Step* step, int i);
 // --- Warm start (predictor.c) --------------------------------------------------------------------
 // v and joint impulses extrapolated, contact impulses zero.
 void step_guess(LashSim* sim, Step* step);
+// v and shift of a block as they were in the last step.
+void guess_stays(const LashSim* sim, Step* step, int block);
 // Keeps the solved step for the predictor; smooth: no jump in it.
 void step_remember(LashSim* sim, const Step* step, bool smooth);
 
@@ -462,16 +464,17 @@ double contact_newton_motion_error(LashSim* sim, const Step* step);
 
 // --- The same, sparse (operator_sparse.c) ----------------------------------------------------------
 bool sparse_newton_possible(const LashSystem* system);
-SparseNewton* sparse_newton_create(const LashSystem* system, const LashInteractionList* list);
-void sparse_newton_destroy(SparseNewton* newton);
-void sparse_newton_archive(const LashSim* sim, SparseNewton* newton, LashArchive* archive);
-void sparse_newton_forget(LashSim* sim); // the next pass makes a new operator
+// One for each island of bodies (islands.c).
+Islands* islands_create(const LashSystem* system, const LashInteractionList* list);
+void islands_destroy(Islands* islands);
+void islands_archive(const LashSim* sim, Islands* islands, LashArchive* archive);
+void islands_forget(LashSim* sim); // the next pass makes new operators
 // The sparse operator takes the place of the one with full matrices, whatever the size: for tests.
 void sim_use_sparse(LashSim* sim);
-// Did the last correction find no answer, and is there still a shorter step to try?
+// Did the last correction of an island find no answer, and is there still a shorter step to try?
 bool sparse_shorter_first(const LashSim* sim, const Step* step);
 // Room for N G tau - shift of the iterate (nv), and for M times it.
-void sparse_newton_motion(const LashSim* sim, double** motion, double** off);
+void islands_motion(const LashSim* sim, double** motion, double** off);
 
 // --- Contacts (contact_stage.c) ------------------------------------------------------------------
 // Numbers the active contacts and those of the position problem; U at the start where the impact
@@ -485,6 +488,10 @@ void assemble_loads(LashSim* sim, Step* step, double* W, int ld, double* b, cons
 // Errors of the contact law and, at their level, of the positions at the iterate, joined to those
 // of the joints.
 void contacts_errors(LashSim* sim, Step* step);
+// Error of the law of active contact i, in the scale b_norm of the step [m/s]; error of the gap of normal
+// k of the position problem [m].
+double contact_law_error(LashSim* sim, Step* step, int i);
+double contact_gap_error(const Step* step, int k);
 // The friction problem (W, b) of the active contacts.
 LashFrictionProblem friction_problem(const Step* step);
 LashFrictionSettings friction_settings(const LashSim* sim);

@@ -119,7 +119,7 @@ static void pass_run(LashArchive* archive, LashSim* sim) {
     lash_joint_solver_archive(&sim->reactions.joints, sim->step.list, archive);
     if (operators->full != NULL) full_newton_archive(operators->full, archive);
     if (operators->contacts != NULL) contact_newton_archive(operators->contacts, archive);
-    if (operators->sparse != NULL) sparse_newton_archive(sim, operators->sparse, archive);
+    if (operators->sparse != NULL) islands_archive(sim, operators->sparse, archive);
 }
 
 // ---- saving -----------------------------------------------------------------------------------------

@@ -49,13 +49,32 @@ static double in_units(Errors errors, Errors enough) {
 // --- Residuals -----------------------------------------------------------------------------------
 
 static void gather(const LashSystem* system, SparseNewton* newton, double w) {
-    for (int b = 0; b < system->blocks; ++b) {
-        int n = lash_block_size(system, b), at = system->block_start[b];
-        const double* y = newton->y + newton->body_x[b];
+    SparseShared* shared = newton->shared;
+    for (int i = 0; i < newton->bodies; ++i) {
+        int b = newton->body[i], n = lash_block_size(system, b), at = system->block_start[b];
+        const double* y = newton->y + shared->body_x[b];
         for (int k = 0; k < n; ++k) {
-            newton->dv[at + k] = y[k];
-            newton->dd[at + k] = newton->parts == 2 ? y[n + k] : w * y[k];
+            shared->dv[at + k] = y[k];
+            shared->dd[at + k] = newton->parts == 2 ? y[n + k] : w * y[k];
         }
+    }
+}
+
+// First velocity and size of the i-th body of an island.
+typedef struct Range {
+    int at, size;
+} Range;
+static Range velocities_of(const LashSystem* system, const SparseNewton* newton, int i) {
+    int b = newton->body[i];
+    return (Range){system->block_start[b], lash_block_size(system, b)};
+}
+
+// y += s x over the bodies of an island
+static void add_vectors(const LashSystem* system, const SparseNewton* newton, double s,
+                        const double* x, double* y) {
+    for (int b = 0; b < newton->bodies; ++b) {
+        Range range = velocities_of(system, newton, b);
+        lash_axpy(range.size, s, x + range.at, y + range.at);
     }
 }
 
@@ -83,21 +102,30 @@ static void add_turned(const LashSystem* system, const LashInteraction* item, in
 static void dynamics_left(LashSim* sim, const Step* step, SparseNewton* newton) {
     const LashSystem* system = sim->system;
     const Stencil* stencil = &step->stencil;
-    int nv = system->nv;
-    double *force = newton->force, *move = newton->move, *work = newton->work;
-    lash_block_multiply(system, sim->operators.M_values, newton->dv, force);
-    for (int i = 0; i < nv; ++i) move[i] = -stencil->d_v * force[i] - newton->motion[i];
-    lash_block_multiply(system, sim->operators.C_values, newton->dv, work);
-    for (int i = 0; i < nv; ++i) force[i] += step->r[i] + stencil->c_v * work[i];
-    lash_block_multiply(system, sim->operators.K_values, newton->dd, work);
-    lash_axpy(nv, stencil->c_d, work, force);
-    if (newton->parts == 2) {
-        lash_block_multiply(system, sim->operators.M_values, newton->dd, work);
-        lash_axpy(nv, 1, work, move);
+    SparseShared* shared = newton->shared;
+    double *force = shared->force, *move = shared->move, *work = shared->work;
+    island_multiply(sim, newton, sim->operators.M_values, shared->dv, force);
+    for (int b = 0; b < newton->bodies; ++b) {
+        Range range = velocities_of(system, newton, b);
+        for (int i = range.at; i < range.at + range.size; ++i)
+            move[i] = -stencil->d_v * force[i] - shared->motion[i];
     }
-    for (int i = 0; i < step->list->bilateral; ++i) {
+    island_multiply(sim, newton, sim->operators.C_values, shared->dv, work);
+    for (int b = 0; b < newton->bodies; ++b) {
+        Range range = velocities_of(system, newton, b);
+        for (int i = range.at; i < range.at + range.size; ++i)
+            force[i] += step->r[i] + stencil->c_v * work[i];
+    }
+    island_multiply(sim, newton, sim->operators.K_values, shared->dd, work);
+    add_vectors(system, newton, stencil->c_d, work, force);
+    if (newton->parts == 2) {
+        island_multiply(sim, newton, sim->operators.M_values, shared->dd, work);
+        add_vectors(system, newton, 1, work, move);
+    }
+    for (int j = 0; j < newton->joints; ++j) {
+        int i = newton->joint[j];
         const LashInteraction* item = &step->list->item[i];
-        const double* y = newton->y + newton->joint_x[i];
+        const double* y = newton->y + shared->joint_x[i];
         lash_row_apply(system, item, step->G_star, -1, y, force);
         if (newton->parts == 2) lash_row_apply(system, item, step->G, -1, y + item->rows, move);
     }
@@ -111,19 +139,19 @@ static void dynamics_left(LashSim* sim, const Step* step, SparseNewton* newton) 
         if (slot->rows > 0) lash_row_apply(system, item, step->G_star, -1, dP, force);
         if (newton->derivatives == DERIVATIVES_ALL)
             add_turned(system, item, slot->size, -stencil->star_d, newton->turn + slot->turn,
-                       newton->dd, force);
+                       shared->dd, force);
         if (!slot->has_tau) continue;
         double dtau[LASH_MAX_ROWS] = {newton->y[slot->x + slot->rows] - step->tau[item->row]};
         lash_row_apply(system, item, step->G, -1, dtau, move);
         if (newton->curved)
-            add_turned(system, item, slot->size, -1, newton->turn_tau + slot->turn, newton->dd,
+            add_turned(system, item, slot->size, -1, newton->turn_tau + slot->turn, shared->dd,
                        move);
     }
 }
 
 static double load_of(const Step* step, const SparseNewton* newton, const LashInteraction* item) {
     const LashInteraction* joint = &step->list->item[item->load];
-    const double* dP = newton->y + newton->joint_x[item->load];
+    const double* dP = newton->y + newton->shared->joint_x[item->load];
     double sum = 0;
     for (int r = 0; r < joint->rows; ++r) {
         double P = step->P[joint->row + r] + dP[r];
@@ -135,16 +163,17 @@ static double load_of(const Step* step, const SparseNewton* newton, const LashIn
 // u and gap of the slots.
 static void slot_velocities(LashSim* sim, const Step* step, SparseNewton* newton) {
     const LashSystem* system = sim->system;
+    const SparseShared* shared = newton->shared;
     for (int s = 0; s < newton->slots; ++s) {
         Slot* slot = &newton->slot[s];
         const LashInteraction* item = &step->list->item[slot->item];
         double u[LASH_MAX_ROWS], turned[LASH_MAX_ROWS] = {0};
         if (slot->rows > 0) {
-            lash_row_velocity(system, item, law_rows(step), newton->dv, u);
+            lash_row_velocity(system, item, law_rows(step), shared->dv, u);
             if (newton->derivatives == DERIVATIVES_ALL) {
                 LashInteraction packed = *item;
                 packed.offset = slot->D;
-                lash_row_velocity(system, &packed, newton->D, newton->dd, turned);
+                lash_row_velocity(system, &packed, newton->D, shared->dd, turned);
             }
         }
         for (int r = 0; r < slot->rows; ++r) {
@@ -156,7 +185,7 @@ static void slot_velocities(LashSim* sim, const Step* step, SparseNewton* newton
         if (joint_friction(item))
             slot->u[0] = slot->lambda_n * (newton->y[slot->x] - load_of(step, newton, item));
         if (!slot->has_tau || slot->empty) continue;
-        lash_row_velocity(system, item, step->G, newton->dd, u);
+        lash_row_velocity(system, item, step->G, shared->dd, u);
         slot->gap = step->g[item->row] + u[0];
         int tau = slot->x + slot->rows;
         if (newton->prox > 0)
@@ -194,28 +223,29 @@ static double law_error(const Slot* slot, double mu, const double* P) {
 
 static Errors inner_errors(const LashSim* sim, const Step* step, SparseNewton* newton) {
     const LashSystem* system = sim->system;
+    const SparseShared* shared = newton->shared;
     double velocity = 0, position = 0, u[LASH_MAX_ROWS];
-    for (int b = 0; b < system->blocks; ++b) {
+    for (int k = 0; k < newton->bodies; ++k) {
+        int b = newton->body[k], n = lash_block_size(system, b), at = system->block_start[b];
         const double* M = sim->operators.M_values + system->pattern.offset[b];
-        int n = lash_block_size(system, b), at = system->block_start[b];
         for (int i = 0; i < n; ++i) {
             double inverse = 1 / M[i + n * i];
-            velocity = worse(velocity, sim->weight[at + i] * fabs(newton->force[at + i]) * inverse);
+            velocity = worse(velocity, sim->weight[at + i] * fabs(shared->force[at + i]) * inverse);
             if (newton->parts == 2)
-                position = worse(position, fabs(newton->move[at + i]) * inverse);
+                position = worse(position, fabs(shared->move[at + i]) * inverse);
         }
     }
-    for (int i = 0; i < step->list->bilateral; ++i) {
-        const LashInteraction* item = &step->list->item[i];
-        lash_row_velocity(system, item, step->G, newton->dv, u);
+    for (int j = 0; j < newton->joints; ++j) {
+        const LashInteraction* item = &step->list->item[newton->joint[j]];
+        lash_row_velocity(system, item, step->G, shared->dv, u);
         for (int r = 0; r < item->rows; ++r)
             velocity = worse(velocity, fabs(step->U[item->row + r] + u[r]));
         if (newton->parts == 1) continue;
-        lash_row_velocity(system, item, step->G, newton->dd, u);
+        lash_row_velocity(system, item, step->G, shared->dd, u);
         for (int r = 0; r < item->rows; ++r)
             position = worse(position, fabs(step->g[item->row + r] + u[r]));
     }
-    double scale = 1 / (1 + step->b_norm), contacts = 0;
+    double scale = 1 / (1 + newton->b_norm), contacts = 0;
     for (int s = 0; s < newton->slots; ++s) {
         const Slot* slot = &newton->slot[s];
         const double* P = newton->y + slot->x;
@@ -308,22 +338,23 @@ static void slot_right_side(const Step* step, const SparseNewton* newton, const 
 
 void sparse_right_side(LashSim* sim, const Step* step, SparseNewton* newton) {
     const LashSystem* system = sim->system;
+    const SparseShared* shared = newton->shared;
     double u[LASH_MAX_ROWS];
-    for (int b = 0; b < system->blocks; ++b) {
-        int n = lash_block_size(system, b), at = system->block_start[b];
-        double* x = newton->x + newton->body_x[b];
+    for (int i = 0; i < newton->bodies; ++i) {
+        int b = newton->body[i], n = lash_block_size(system, b), at = system->block_start[b];
+        double* x = newton->x + shared->body_x[b];
         for (int k = 0; k < n; ++k) {
-            x[k] = -newton->force[at + k];
-            if (newton->parts == 2) x[n + k] = -newton->move[at + k];
+            x[k] = -shared->force[at + k];
+            if (newton->parts == 2) x[n + k] = -shared->move[at + k];
         }
     }
-    for (int i = 0; i < step->list->bilateral; ++i) {
-        const LashInteraction* item = &step->list->item[i];
-        double* x = newton->x + newton->joint_x[i];
-        lash_row_velocity(system, item, step->G, newton->dv, u);
+    for (int j = 0; j < newton->joints; ++j) {
+        const LashInteraction* item = &step->list->item[newton->joint[j]];
+        double* x = newton->x + shared->joint_x[newton->joint[j]];
+        lash_row_velocity(system, item, step->G, shared->dv, u);
         for (int r = 0; r < item->rows; ++r) x[r] = -step->U[item->row + r] - u[r];
         if (newton->parts == 1) continue;
-        lash_row_velocity(system, item, step->G, newton->dd, u);
+        lash_row_velocity(system, item, step->G, shared->dd, u);
         for (int r = 0; r < item->rows; ++r) x[item->rows + r] = -step->g[item->row + r] - u[r];
     }
     for (int s = 0; s < newton->slots; ++s)
@@ -396,7 +427,7 @@ static bool ready(LashSim* sim, Step* step, SparseNewton* newton, bool slow, boo
         clear_impulses(newton);
         sparse_evaluate(sim, step, newton);
     }
-    return sparse_factor(sim, step);
+    return sparse_factor(sim, step, newton);
 }
 
 // Newton from y until it is near enough or nothing helps; y ends at the best iterate. from_nothing:
@@ -407,7 +438,7 @@ static Errors iterate(LashSim* sim, Step* step, SparseNewton* newton, Errors eno
     static const double FAR = 1e4; // times the first error: impulses are those of a singular matrix
     double best = INFINITY, last = INFINITY, before = INFINITY, first = INFINITY;
     Errors best_errors = {INFINITY, INFINITY};
-    double threshold = 0.1 * fmin(sim->settings.tolerance_solver, 1e-10) * (1 + step->b_norm);
+    double threshold = 0.1 * fmin(sim->settings.tolerance_solver, 1e-10) * (1 + newton->b_norm);
     double band = 0.5e-2 * sim->settings.tolerance_position;
     for (int k = 0, idle = 0; k <= MOST_STEPS && idle < PATIENCE; ++k) {
         sparse_evaluate(sim, step, newton);
@@ -443,26 +474,30 @@ static Errors iterate(LashSim* sim, Step* step, SparseNewton* newton, Errors eno
 // b: velocities of the contacts without their impulses; its norm is the scale of their errors.
 static void measure_free_velocity(LashSim* sim, Step* step, SparseNewton* newton) {
     const LashSystem* system = sim->system;
-    double sum = 0, u[LASH_MAX_ROWS];
-    memset(newton->work, 0, (size_t)system->nv * sizeof *newton->work);
+    double sum = 0, u[LASH_MAX_ROWS], *work = newton->shared->work;
+    for (int b = 0; b < newton->bodies; ++b) {
+        Range range = velocities_of(system, newton, b);
+        memset(work + range.at, 0, (size_t)range.size * sizeof *work);
+    }
     for (int s = 0; s < newton->slots; ++s) {
         const Slot* slot = &newton->slot[s];
         const LashInteraction* item = &step->list->item[slot->item];
         if (slot->rows > 0 && !slot->empty)
-            lash_row_apply(system, item, step->G_star, 1, step->P + item->row, newton->work);
+            lash_row_apply(system, item, step->G_star, 1, step->P + item->row, work);
     }
-    lash_block_lu_solve(sim->operators.M, newton->work);
+    for (int i = 0; i < newton->bodies; ++i)
+        lash_block_lu_solve_block(sim->operators.M, newton->body[i], work);
     for (int s = 0; s < newton->slots; ++s) {
         const Slot* slot = &newton->slot[s];
         const LashInteraction* item = &step->list->item[slot->item];
         if (slot->rows == 0 || slot->empty || joint_friction(item)) continue;
-        lash_row_velocity(system, item, law_rows(step), newton->work, u);
+        lash_row_velocity(system, item, law_rows(step), work, u);
         for (int r = 0; r < slot->rows; ++r) {
             double b = step->U[item->row + r] + slot->shift[r] - u[r];
             sum += b * b;
         }
     }
-    step->b_norm = sqrt(sum);
+    newton->b_norm = sqrt(sum);
 }
 
 static void begin(LashSim* sim, Step* step, SparseNewton* newton) {
@@ -487,34 +522,31 @@ static void begin(LashSim* sim, Step* step, SparseNewton* newton) {
 
 // Takes the inner iterate over.
 static void finish(LashSim* sim, Step* step, SparseNewton* newton) {
-    gather(sim->system, newton, step->stencil.d_v);
-    lash_axpy(sim->system->nv, 1, newton->dv, step->v);
-    for (int i = 0; i < step->list->bilateral; ++i) {
-        const LashInteraction* item = &step->list->item[i];
-        const double* y = newton->y + newton->joint_x[i];
+    const LashSystem* system = sim->system;
+    const SparseShared* shared = newton->shared;
+    gather(system, newton, step->stencil.d_v);
+    add_vectors(system, newton, 1, shared->dv, step->v);
+    for (int j = 0; j < newton->joints; ++j) {
+        const LashInteraction* item = &step->list->item[newton->joint[j]];
+        const double* y = newton->y + shared->joint_x[newton->joint[j]];
         for (int r = 0; r < item->rows; ++r) {
             step->P[item->row + r] += y[r];
             if (newton->parts == 2) step->tau[item->row + r] += y[item->rows + r];
         }
     }
-    double pushes = tuning.pushes * largest_push(newton);
     for (int s = 0; s < newton->slots; ++s) {
         const Slot* slot = &newton->slot[s];
         const LashInteraction* item = &step->list->item[slot->item];
         for (int r = 0; r < slot->rows; ++r) step->P[item->row + r] = newton->y[slot->x + r];
         if (slot->has_tau) step->tau[item->row] = newton->y[slot->x + slot->rows];
     }
-    for (int k = 0; k < step->nn; ++k) {
-        int i = step->normal[k];
-        const LashInteraction* item = &step->list->item[i];
-        bool pushed = step->active[i] && step->P[item->row] > pushes && !is_empty(step, item) &&
-                      step->position[i] == POSITION_CLOSED_IF_PUSHED;
-        step->kind_n[k] = pushed ? LASH_PROJECT_EQUALITY : LASH_PROJECT_INEQUALITY;
-    }
     if (newton->parts == 1) return;
     double w = step->stencil.d_v;
-    for (int i = 0; i < sim->system->nv; ++i) step->shift[i] += newton->dd[i] - w * newton->dv[i];
-    ++sim->info.projection;
+    for (int b = 0; b < newton->bodies; ++b) {
+        Range range = velocities_of(system, newton, b);
+        for (int i = range.at; i < range.at + range.size; ++i)
+            step->shift[i] += shared->dd[i] - w * shared->dv[i];
+    }
 }
 
 // Newton squares the error of the step, so the inner one need not do better than that.
@@ -589,7 +621,7 @@ static Errors correct_held(LashSim* sim, Step* step, SparseNewton* newton, Targe
     target->enough.velocity = fmax(target->enough.velocity, enough);
     target->near.velocity = fmax(target->near.velocity, 0.7 * sim->settings.tolerance_velocity);
     begin(sim, step, newton);
-    if (!newton->held && sparse_interior(sim, step)) newton->held = true;
+    if (!newton->held && sparse_interior(sim, step, newton)) newton->held = true;
     return hold(sim, step, newton, *target, newton->held ? NEAR : 0.1, IDLE);
 }
 
@@ -614,13 +646,12 @@ static Errors by_newton(LashSim* sim, Step* step, SparseNewton* newton, Target t
     return hold(sim, step, newton, target, FIRST, FEW);
 }
 
-bool sparse_correct(LashSim* sim, Step* step) {
-    SparseNewton* newton = sim->operators.sparse;
+bool sparse_correct(LashSim* sim, Step* step, SparseNewton* newton) {
     Target target = target_of(sim, step);
     Errors errors = {INFINITY, INFINITY};
     if (step->correction == 0) newton->held = false;
     begin(sim, step, newton);
-    if (!isfinite(step->b_norm)) return false;
+    if (!isfinite(newton->b_norm)) return false;
     if (!newton->held) errors = by_newton(sim, step, newton, target);
     if (!(in_units(errors, target.near) <= 1)) errors = correct_held(sim, step, newton, &target);
     newton->no_answer = !(in_units(errors, target.near) <= 1);

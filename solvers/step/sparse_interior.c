@@ -214,7 +214,7 @@ static void start(const Step* step, SparseNewton* newton) {
         slot->status = SLOT_STICKS;
         double speed = 0;
         for (int r = 0; r < slot->rows; ++r) speed = fmax(speed, fabs(slot->u[r]));
-        speed = fmax(speed, 1e-3 * step->b_norm);
+        speed = fmax(speed, 1e-3 * newton->b_norm);
         double size = fmax(fabs(P[0]), fmax(speed, 1e-9) / slot->lambda);
         for (int r = 0; r < slot->rows; ++r) {
             P[r] = r == 0 ? size : 0;
@@ -234,7 +234,7 @@ static bool factor(LashSim* sim, Step* step, SparseNewton* newton, int k) {
         if (k == 0) slot->d[0] = slot->d[1] = 0;
         memset(slot->left, 0, sizeof slot->left);
     }
-    return !sim_stopped(sim) && sparse_factor(sim, step);
+    return !sim_stopped(sim) && sparse_factor(sim, step, newton);
 }
 
 // x, dw: step towards p o z = toward.
@@ -276,8 +276,7 @@ static double advance(LashSim* sim, Step* step, SparseNewton* newton, double mea
     return a;
 }
 
-bool sparse_interior(LashSim* sim, Step* step) {
-    SparseNewton* newton = sim->operators.sparse;
+bool sparse_interior(LashSim* sim, Step* step, SparseNewton* newton) {
     sparse_evaluate(sim, step, newton);
     start(step, newton);
     newton->interior = true;

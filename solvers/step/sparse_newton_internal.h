@@ -1,5 +1,6 @@
-// What the sparse operator of contacts is made of: shared by the files that make it
-// (operator_sparse.c, where its equations stand) and that solve with it (sparse_correct.c).
+// What the sparse operator of contacts is made of: shared by the files that find the islands of a pass
+// (islands.c), that make the operator of one (operator_sparse.c, where its equations stand) and that
+// solve with it (sparse_correct.c).
 #ifndef LASH_SOLVERS_SPARSE_NEWTON_INTERNAL_H
 #define LASH_SOLVERS_SPARSE_NEWTON_INTERNAL_H
 
@@ -30,24 +31,36 @@ typedef struct Slot {
     double left[3];           // what the step without it would leave
 } Slot;
 
-struct SparseNewton { // what is added is saved with a run by sparse_newton_archive
+// Vectors over all bodies, and where those of an island stand in it: each island reads and writes the
+// places of its own bodies and joints only, so that all share them.
+typedef struct SparseShared {
+    int *body_node, *joint_node;    // (blocks), (joints) node in the matrix of its island
+    int* body_x;                    // (blocks) first unknown of a body in it: dv, then dd
+    int* joint_x;                   // (joints) of a joint: dP, then dtau
+    double *dv, *dd, *force, *move; // (nv)
+    double *motion, *off;           // (nv) G tau - M shift of the iterate; M^-1 of it
+    double* work;                   // (nv)
+    bool soft;                      // forces change little within a step
+    double forces_t0;               // step of C and K
+} SparseShared;
+
+// Bodies that hang together by joints and by contacts of the pass, and the operator of them.
+typedef struct SparseNewton { // what is added is saved with a run by sparse_newton_archive
+    SparseShared* shared;
+    int bodies, joints, slots;         // that belong to it
+    const int *body, *joint, *contact; // (bodies), (joints), (slots) which: lists of Islands
     LashBlockLu* lu;
     LashBlockGraph graph; // that it was made from; its arrays are owned
-    uint64_t key;         // set of contacts that lu was made for
-    Levels levels;        // likewise
+    uint64_t key;         // what lu was made for: contacts, bodies, levels
     int parts;            // 2: velocities and positions, 1: velocities only
     int unknowns;         // of all
-    int* body_x;          // (blocks) first unknown of a body: dv, then dd
-    int* joint_x;         // (joints) of a joint: dP, then dtau
-    int slots, slot_capacity;
+    int slot_capacity;
     Slot* slot; // (slots)
     int D_size, turn_size, D_capacity, turn_capacity;
     double* D;               // d(G'v + g_t)/dq, packed like G, slot by slot
     double *turn, *turn_tau; // (size x size) per slot: d(G* P)/dq, d(G tau)/dq
     bool curved;             // turn_tau counts
     Derivatives derivatives;
-    bool soft;         // forces change little within a step
-    double forces_t0;  // step of C and K
     bool factored;     // lu holds factors of the statuses `made`
     bool fresh;        // of the present linearisation
     double h, t0;      // step of the derivatives: length, start [s]
@@ -59,27 +72,94 @@ struct SparseNewton { // what is added is saved with a run by sparse_newton_arch
     bool interior;     // the matrix is that of interior points
     double made_prox;  // of the factor
     double prox;       // proximal term: u + prox lambda (P - center)
+    double old_rate;   // of a correction with an operator of an earlier step
+    double b_norm;     // scale of its contacts' errors [m/s]
     int vector_capacity;
     double *y, *x, *best, *kept, *center; // (unknowns) inner iterate, change, ...
-    double *dv, *dd, *force, *move;       // (nv)
-    double *motion, *off;                 // (nv) G tau - M shift of the iterate; M^-1 of it
-    double* work;                         // (nv)
+} SparseNewton;
+
+// Errors of an iterate, recomputed from it: as in Step.
+typedef struct IslandErrors {
+    double dynamics, velocity, contact, position;
+} IslandErrors;
+
+// What belongs to an island, and what the one before it, that of its first body, has learned.
+typedef struct IslandParts {
+    int bodies, joints, slots;
+    const int *body, *joint, *contact; // (bodies), (joints), (slots)
+    int before;                        // its number; -1: none
+    int wait, longest;                 // of SparseNewton
+    double old_rate;
+} IslandParts;
+
+// The islands of a pass (islands.c), ordered by their first bodies; bodies that nothing touches are one,
+// the last.
+struct Islands {
+    SparseShared shared;
+    int count, capacity;
+    SparseNewton** island;    // (capacity) those from `count` on are kept for their memory
+    SparseNewton** spare;     // (capacity) scratch
+    IslandParts* parts;       // (capacity)
+    Convergence* convergence; // (capacity) of each
+    IslandErrors* errors;     // (capacity) likewise
+    bool* done;               // (capacity) its iteration has ended
+    double* largest;          // (capacity) impulse
+    uint64_t key;             // of all
+    bool known;               // the numbers are those of `key`
+    int *of_block, *before;   // (blocks) island of a body, in the pass before
+    int* place;               // (blocks) scratch
+    int* first;               // (capacity + 1) scratch
+    int *body, *joint;        // (blocks), (joints) sorted by island
+    int* contact;             // (contact_capacity) interactions that take part, likewise
+    int contact_capacity;
 };
 
-// Makes the structure for the contacts of the pass; false where nothing changed.
-bool sparse_structure(LashSim* sim, Step* step);
+// --- Islands (islands.c) ---------------------------------------------------------------------------
+// Finds the islands of the pass.
+void islands_find(LashSim* sim, Step* step);
+// Errors of each at the iterate; those of the step become the largest.
+void islands_measure(LashSim* sim, Step* step);
+double islands_scale(const LashSim* sim); // the largest b_norm
+// The errors of the step are those of this island; the largest of all.
+void island_focus(const LashSim* sim, Step* step, int k);
+void islands_unfocus(const LashSim* sim, Step* step);
+// Islands in which nothing moves begin as they stood after the last step, Convergence.rests.
+void islands_rest(LashSim* sim, Step* step);
+// After a correction: which gaps are to be closed because they push.
+void islands_note_kinds(const LashSim* sim, Step* step);
+// Keeps the iterate of an island; brings it back.
+void island_keep(const LashSim* sim, Step* step, const SparseNewton* newton);
+void island_restore(const LashSim* sim, Step* step, const SparseNewton* newton);
+// y = A x over the bodies of an island, A in the layout of the system's pattern.
+void island_multiply(const LashSim* sim, const SparseNewton* newton, const double* A,
+                     const double* x, double* y);
+
+// --- The operator of an island (operator_sparse.c) -------------------------------------------------
+SparseNewton* sparse_island_create(SparseShared* shared);
+void sparse_island_destroy(SparseNewton* newton);
+void sparse_island_forget(SparseNewton* newton); // the next pass makes a new operator
+void sparse_island_archive(SparseNewton* newton, LashArchive* archive);
+// Makes the structure for its bodies, joints and contacts.
+void sparse_structure(const LashSim* sim, const Step* step, SparseNewton* newton);
+// The same contacts stand elsewhere in the list.
+void sparse_number_again(SparseNewton* newton);
 // Derivatives of forces and directions at the iterate, as far as `wanted`.
-void sparse_derive(LashSim* sim, Step* step, Derivatives wanted);
+void sparse_derive(LashSim* sim, Step* step, SparseNewton* newton, Derivatives wanted);
 // Factors the matrix of the present statuses. False: singular.
-bool sparse_factor(LashSim* sim, Step* step);
-// One correction of v, P, tau and the shift. False: no answer.
-bool sparse_correct(LashSim* sim, Step* step);
+bool sparse_factor(LashSim* sim, Step* step, SparseNewton* newton);
+// Renews the operator of an island where the one at hand would need too long.
+void sparse_renew(LashSim* sim, Step* step, SparseNewton* newton, Convergence* convergence);
+// One correction of v, P, tau and the shift with it. False: no answer.
+bool sparse_correct_island(LashSim* sim, Step* step, SparseNewton* newton,
+                           Convergence* convergence);
+// The same with the operator as it is (sparse_correct.c).
+bool sparse_correct(LashSim* sim, Step* step, SparseNewton* newton);
 
 // Pieces of it: residuals at the inner iterate y; u and gap of the slots alone; the right side.
 void sparse_evaluate(LashSim* sim, const Step* step, SparseNewton* newton);
 void sparse_velocities(LashSim* sim, const Step* step, SparseNewton* newton);
 void sparse_right_side(LashSim* sim, const Step* step, SparseNewton* newton);
 // y (velocities of its contacts) near the answer by interior points. False: not found.
-bool sparse_interior(LashSim* sim, Step* step);
+bool sparse_interior(LashSim* sim, Step* step, SparseNewton* newton);
 
 #endif

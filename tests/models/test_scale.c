@@ -2,7 +2,7 @@
 // matrices, step by step, and what only the sparse one can do. Every model is written by its test.
 #include "app/run/session.h"
 #include "model_text.h"
-#include "solvers/step/sim_internal.h"
+#include "solvers/step/sparse_newton_internal.h"
 #include "test.h"
 
 #ifdef __SANITIZE_ADDRESS__
@@ -231,6 +231,68 @@ static void two_mechanisms_in_one_model_move_as_each_alone(void** state) {
     app_session_close(&alone);
 }
 
+// Boxes that rest beside links that swing.
+static void what_rests_costs_no_correction_while_others_move(void** state) {
+    (void)state;
+    enum { BOXES = 3, LINKS = 3 };
+    Text text = text_begin(9.81);
+    add(&text, ", 'parts': [");
+    add_boxes(&text, "b", BOXES, 1, 0);
+    add(&text, ", ");
+    add_links(&text, "l", LINKS);
+    add(&text, "], 'joints': [");
+    add_pins(&text, "l", LINKS);
+    add(&text, "], 'contacts': [");
+    add_faces(&text, "b", BOXES);
+    add(&text, "]");
+    AppSession session = open_text(&text, "rest.json", 2e-5);
+    sim_use_sparse(session.sim);
+    const Islands* islands = session.sim->operators.sparse;
+    int resting = 0, moving = 0;
+    for (int k = 0; k < 200; ++k) {
+        LashStepInfo info = lash_sim_step(session.sim);
+        assert_int_equal(info.outcome, LASH_CONVERGED);
+        assert_true(info.position_error <= 1e-10 && info.velocity_error <= 1e-10);
+        assert_true(islands->of_block[0] != islands->of_block[BOXES]);
+        if (k < 100) continue;
+        resting += islands->convergence[islands->of_block[0]].i;
+        moving += islands->convergence[islands->of_block[BOXES]].i;
+    }
+    assert_int_equal(resting, 0);
+    assert_true(moving >= 100);
+    app_session_close(&session);
+}
+
+// Balls in a row on a plane: every one is an island until they meet.
+static void islands_follow_the_contacts_of_the_step(void** state) {
+    (void)state;
+    enum { BALLS = 20, FAR = 3 };
+    Text text = text_begin(9.81);
+    add(&text, ", 'parts': [");
+    for (int i = 0; i < BALLS; ++i)
+        add(&text,
+            "%s{'name': 'b%d', 'shape': {'type': 'sphere', 'radius': 0.01}, 'mass': 0.01, "
+            "'pose': {'position': [%g, 0, %g]}, 'velocity': [%g, 0, 0]}",
+            i == 0 ? "" : ", ", i, 0.0201 * i, i < FAR ? 0.5 : 0.01, i == FAR ? 0.1 : 0.0);
+    add(&text,
+        ", {'name': 'floor', 'fixed': true, 'shape': {'type': 'box', 'size': [2, 2, 0.1]}, 'pose': "
+        "{'position': [0, 0, -0.05]}}], 'contacts': [{'name': 'all', 'among': ['*'], 'friction': "
+        "0.1}]");
+    AppSession session = open_text(&text, "row.json", 1e-4);
+    assert_non_null(session.sim->operators.sparse);
+    const Islands* islands = session.sim->operators.sparse;
+    int fewest = BALLS;
+    for (int k = 0; k < 60; ++k) {
+        LashStepInfo info = lash_sim_step(session.sim);
+        assert_int_equal(info.outcome, LASH_CONVERGED);
+        assert_true(info.penetration <= 1e-10);
+        if (k == 5) assert_int_equal(islands->count, BALLS - FAR + 1); // those in the air are one
+        if (islands->count < fewest) fewest = islands->count;
+    }
+    assert_true(fewest < BALLS - FAR + 1);
+    app_session_close(&session);
+}
+
 // --- Large ones ----------------------------------------------------------------------------------
 
 static void large(AppSession session, int steps, double* solver) {
@@ -275,5 +337,7 @@ static void a_chain_of_40_links_swings(void** state) {
 RUN(TEST(a_stack_falls_the_same_way_with_both_operators),
     TEST(a_chain_with_play_swings_the_same_way_with_both_operators),
     TEST(ideal_joints_with_friction_and_contacts_move_the_same_way_with_both_operators),
-    TEST(two_mechanisms_in_one_model_move_as_each_alone), TEST(a_stack_of_30_boxes_comes_to_rest),
+    TEST(two_mechanisms_in_one_model_move_as_each_alone),
+    TEST(what_rests_costs_no_correction_while_others_move),
+    TEST(islands_follow_the_contacts_of_the_step), TEST(a_stack_of_30_boxes_comes_to_rest),
     TEST(boxes_that_fall_one_by_one_settle_in_few_iterations), TEST(a_chain_of_40_links_swings))
