@@ -64,7 +64,8 @@ typedef struct LashFace {
     LashBox box;      // of the trimmed face
     double area;      // [m^2]
     double deviation; // from the CAD surface [m]: proven bound when recognised as an elementary
-                      // one, estimate when approximated by patches, 0 when taken over as it is
+        // one or as extruded, estimate when approximated by patches, 0 when taken over
+        // as it is
     double reach; // inward depth to which a signed gap is meaningful: curvature, and half the wall
                   // as sampled on the mesh [m]; 0: not known
 } LashFace;

@@ -11,6 +11,7 @@
 #include "app/cli/progress.h"
 #include "app/cli/report.h"
 #include "core/math3.h"
+#include "geometry/kernels/kernels.h"
 #include "geometry/select.h"
 #include "geometry/shape.h"
 
@@ -273,9 +274,9 @@ static void print_face(const LashShape* shape, const LashFace* face) {
     printf("  %5d  %-16s %-9s%-6s %-15s %-24s %10.5g  %s", face->index,
            face->name != 0 ? lash_shape_string(shape, face->name) : "-",
            lash_surface_type_name(face->type), bend, radius, axis, 1e6 * face->area, box);
-    if (face->deviation > 0)
-        printf("  (%s, within %.2g mm)",
-               face->type == LASH_FREEFORM ? "approximated" : "recognised", 1e3 * face->deviation);
+    const char* how = face->type == LASH_FREEFORM ? "approximated" : "recognised";
+    if (lash_face_is_extruded(shape, face)) how = "extruded";
+    if (face->deviation > 0) printf("  (%s, within %.2g mm)", how, 1e3 * face->deviation);
     printf("\n");
 }
 

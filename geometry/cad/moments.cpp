@@ -47,7 +47,7 @@ struct Gauss {
 // patches, six points each way.
 const Gauss& gauss(const Surface& s) {
     static const Gauss fine(most), coarse(6);
-    return s.type == LASH_FREEFORM && s.deviation > 0 ? coarse : fine;
+    return s.approximated ? coarse : fine;
 }
 
 // Along v the integrands are polynomials: of degree 2 on planes and cylinders, 4 on cones, 5 m - 1 at
@@ -59,7 +59,7 @@ const Gauss& inner_gauss(const Surface& s) {
     int degree = 0;
     if (s.type == LASH_PLANE || s.type == LASH_CYLINDER) return rule[1];
     if (s.type == LASH_CONE) return rule[2];
-    if (s.type != LASH_FREEFORM || s.deviation > 0) return gauss(s);
+    if (s.type != LASH_FREEFORM || s.approximated) return gauss(s);
     for (const Patch& patch : s.patches) {
         degree = std::max(degree, patch.v_degree);
         for (const Pole& pole : patch.poles)

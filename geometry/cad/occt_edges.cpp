@@ -379,7 +379,9 @@ Vec3 outward_normal(const PartWork& w, const Use& use, const EdgeWork& edge, dou
         oriented, TopoDS::Face(f.face.Oriented(TopAbs_FORWARD)), first, last);
     if (uv.IsNull()) return vec3_zero();
     gp_Pnt2d q = uv->Value(t);
-    freeform_point(s, q.X(), q.Y(), &n);
+    double own[2];
+    own_parameters(s, q.X(), q.Y(), own);
+    freeform_point(s, own[0], own[1], &n);
     return vec3_scale(f.orient, n);
 }
 

@@ -44,7 +44,9 @@ void write_face_mesh(const PartWork& w, const FaceWork& f, int table_face, Table
             n = vec3_scale(w.groups[f.group].side, n);
         } else {
             gp_Pnt2d uv = mesh->HasUVNodes() ? mesh->UVNode(i) : gp_Pnt2d(0, 0);
-            freeform_point(s, uv.X(), uv.Y(), &n);
+            double own[2];
+            own_parameters(s, uv.X(), uv.Y(), own);
+            freeform_point(s, own[0], own[1], &n);
             n = vec3_scale(f.orient, n);
         }
         tables->mesh_point.push_back(to_float(p));

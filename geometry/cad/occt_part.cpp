@@ -239,8 +239,10 @@ void read_surface(PartWork* work, FaceWork* face_work) {
         } else { // again with the parameters of the CAD surface, which the trims refer to
             face_work->surface = Surface();
             take_patches(to_bspline(g, b, true, size, &error), work->metre, &face_work->surface);
+            straighten(&face_work->surface, patches_size(face_work->surface));
         }
         face_work->surface.deviation += error * work->metre;
+        face_work->surface.approximated = !done && error > 0;
     }
     face_work->orient = face_work->face.Orientation() == TopAbs_REVERSED ? -1 : 1;
     face_work->flip = 1;

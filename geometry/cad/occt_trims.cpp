@@ -109,7 +109,14 @@ bool is_box(const Trim& t) {
     return true;
 }
 
-Loop wire_loop(const PartWork& w, const TopoDS_Wire& wire, const TopoDS_Face& face) {
+void turn_piece(const Surface& s, Piece* piece) {
+    own_parameters(s, piece->a[0], piece->a[1], piece->a);
+    own_parameters(s, piece->b[0], piece->b[1], piece->b);
+    for (PoleUv& pole : piece->poles) own_parameters(s, pole[0], pole[1], pole.data());
+}
+
+Loop wire_loop(const PartWork& w, const TopoDS_Wire& wire, const TopoDS_Face& face,
+               const Surface& surface) {
     Loop loop;
     for (BRepTools_WireExplorer ex(wire, face); ex.More(); ex.Next()) {
         const TopoDS_Edge& edge = ex.Current();
@@ -119,6 +126,7 @@ Loop wire_loop(const PartWork& w, const TopoDS_Wire& wire, const TopoDS_Face& fa
         bool reversed = edge.Orientation() == TopAbs_REVERSED;
         const EdgeWork& e = w.edges[w.edge_map.FindIndex(edge) - 1];
         for (Piece& p : curve_pieces(g, first, last, reversed)) {
+            turn_piece(surface, &p);
             p.edge = e.dropped ? -1 : e.into;
             p.reversed = reversed != e.reversed;
             loop.push_back(p);
@@ -131,7 +139,7 @@ Trim freeform_trim(const PartWork& w, const FaceWork& f) {
     Trim trim;
     TopoDS_Face face = TopoDS::Face(f.face.Oriented(TopAbs_FORWARD));
     for (TopExp_Explorer ex(face, TopAbs_WIRE); ex.More(); ex.Next()) {
-        Loop loop = wire_loop(w, TopoDS::Wire(ex.Current()), face);
+        Loop loop = wire_loop(w, TopoDS::Wire(ex.Current()), face, f.surface);
         if (loop.empty()) continue;
         bool outer = loop_area(loop) > 0;
         trim.loops.insert(outer ? trim.loops.begin() : trim.loops.end(), loop);
@@ -144,8 +152,14 @@ Trim freeform_trim(const PartWork& w, const FaceWork& f) {
     Handle(Geom_Surface) g = BRep_Tool::Surface(f.face);
     double u0, u1, v0, v1;
     g->Bounds(u0, u1, v0, v1);
-    trim.u_closed = g->IsUClosed() && trim.u1 - trim.u0 > (1 - 1e-9) * (u1 - u0);
-    trim.v_closed = g->IsVClosed() && trim.v1 - trim.v0 > (1 - 1e-9) * (v1 - v0);
+    bool u_closed = g->IsUClosed(), v_closed = g->IsVClosed();
+    if (f.surface.turned) {
+        std::swap(u0, v0);
+        std::swap(u1, v1);
+        std::swap(u_closed, v_closed);
+    }
+    trim.u_closed = u_closed && trim.u1 - trim.u0 > (1 - 1e-9) * (u1 - u0);
+    trim.v_closed = v_closed && trim.v1 - trim.v0 > (1 - 1e-9) * (v1 - v0);
     if (is_box(trim)) trim.loops.clear();
     return trim;
 }

@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-enum { LASH_SHAPE_FILE_VERSION = 6 }; // raised whenever a table changes its meaning
+enum { LASH_SHAPE_FILE_VERSION = 7 }; // raised whenever a table changes its meaning
 
 // The block, from lash_alloc; the caller owns it.
 void* lash_shape_pack(const LashShape* shape, size_t* bytes);

@@ -27,6 +27,8 @@ struct Surface {
     double deviation = 0; // proven bound on the distance of the CAD surface [m]
     std::vector<Patch> patches;
     int u_patches = 0, v_patches = 0;
+    bool approximated = false; // patches: of a surface that is none of them, to 1e-8 of the part
+    bool turned = false;       // patches: (u, v) are (v, -u) of the CAD (extruded.cpp)
 };
 
 struct Segment {
@@ -97,6 +99,13 @@ std::vector<double> fit_bezier(const std::vector<double>& values); // Bernstein 
 // Tries plane, sphere, cylinder, cone, torus on Bezier patches. True when one lies within tolerance
 // of them [m]: then `found` is it, with the proven deviation. (recognise.cpp)
 bool recognise(const std::vector<Patch>& patches, double tolerance, Surface* found);
+
+// Patches that are a profile moved along a straight line, to rounding, are made so, with v along the
+// line: linear, one patch. size: of the patches [m]. (extruded.cpp)
+const double straight = 1e-9; // of the size: files hold 10 to 16 digits; counted in the deviation
+void straighten(Surface* surface, double size);
+// Parameters of the patches, from those of the CAD surface.
+void own_parameters(const Surface& s, double cad_u, double cad_v, double uv[2]);
 
 } // namespace lash
 #endif

@@ -155,13 +155,12 @@ static int pieces(int degree) { // per direction
 }
 
 // Linear in v, all poles moved by the same vector?
-static bool find_axis(const LashFeature* feature, LashCells* cells) {
-    const LashFace* face = feature->face;
-    const LashPatch* patch = feature->shape->patch + face->first_patch;
+static bool find_way(const LashShape* shape, const LashFace* face, Vec3* moved) {
+    const LashPatch* patch = shape->patch + face->first_patch;
     Vec3 way = vec3_zero();
-    if (face->v_patches != 1) return false;
+    if (face->type != LASH_FREEFORM || face->v_patches != 1) return false;
     for (int i = 0; i < face->u_patches; ++i) {
-        const double* pole = feature->shape->pole + 4 * (size_t)patch[i].first_pole;
+        const double* pole = shape->pole + 4 * (size_t)patch[i].first_pole;
         int row = patch[i].u_degree + 1;
         if (patch[i].v_degree != 1) return false;
         for (int k = 0; k < row; ++k) {
@@ -173,8 +172,20 @@ static bool find_axis(const LashFeature* feature, LashCells* cells) {
             if (!(fabs(p[3] - q[3]) <= 1e-13 * p[3])) return false;
         }
     }
+    *moved = way;
+    return vec3_norm(way) > 0;
+}
+
+bool lash_face_is_extruded(const LashShape* shape, const LashFace* face) {
+    Vec3 way;
+    return find_way(shape, face, &way);
+}
+
+static bool find_axis(const LashFeature* feature, LashCells* cells) {
+    const LashPatch* patch = feature->shape->patch + feature->face->first_patch;
+    Vec3 way;
+    if (!find_way(feature->shape, feature->face, &way)) return false;
     double length = vec3_norm(way);
-    if (!(length > 0)) return false;
     cells->axis = vec3_scale(1 / length, way);
     cells->speed = length / (patch->v1 - patch->v0);
     cells->middle = 0.5 * (patch->v0 + patch->v1);

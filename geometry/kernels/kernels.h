@@ -83,6 +83,8 @@ void lash_feature_prepare(
     LashFeature* feature); // makes the cells where the kind needs them, the reach
 void lash_feature_cells(LashFeature* feature); // the cells alone: of shape and face or edge
 void lash_feature_release(LashFeature* feature);
+// Is it a freeform face that is a profile, moved along a straight line (v)?
+bool lash_face_is_extruded(const LashShape* shape, const LashFace* face);
 bool lash_feature_is_extruded(const LashFeature* feature); // a prepared freeform face along a line
 
 // A frame of shape a seen in shape b's frame, as a matrix.
