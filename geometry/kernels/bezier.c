@@ -268,6 +268,24 @@ void lash_coedge_point(const LashShape* shape, const LashCoedge* coedge, double 
     uv[1] = A[1] / A[2];
 }
 
+void lash_plane_curve(const double* pole, int degree, double s, double d[3][2]) {
+    double b[3][LASH_MAX_DEGREE + 1], A[3][3] = {{0}};
+    basis(degree, s, b);
+    for (int i = 0; i <= degree; ++i, pole += 3)
+        for (int j = 0; j < 3; ++j) {
+            double w = b[j][i] * pole[2];
+            A[j][0] += w * pole[0];
+            A[j][1] += w * pole[1];
+            A[j][2] += w;
+        }
+    double w = 1 / A[0][2];
+    for (int c = 0; c < 2; ++c) {
+        d[0][c] = w * A[0][c];
+        d[1][c] = w * (A[1][c] - A[1][2] * d[0][c]);
+        d[2][c] = w * (A[2][c] - 2 * A[1][2] * d[1][c] - A[2][2] * d[0][c]);
+    }
+}
+
 // max |P - Q| and the range of weights over pole pairs `step` poles apart.
 static double speed(const double* pole, int count, int step, int row, int degree) {
     double largest = 0, low = INFINITY, high = 0;

@@ -24,6 +24,9 @@ typedef struct LashSurfacePoint {
 LashCurvePoint lash_edge_point(const LashShape* shape, const LashEdge* edge, double t);
 // The same for a face at (u, v), any type.
 LashSurfacePoint lash_face_point(const LashShape* shape, const LashFace* face, double u, double v);
+// Point, first and second derivative at s in [0, 1] of a rational Bezier curve of the plane, poles
+// (x, y, weight).
+void lash_plane_curve(const double* pole, int degree, double s, double d[3][2]);
 // Point of a trimming piece at fraction s in [0, 1] of its own run.
 void lash_coedge_point(const LashShape* shape, const LashCoedge* coedge, double s, double uv[2]);
 

@@ -192,6 +192,29 @@ static bool find_axis(const LashFeature* feature, LashCells* cells) {
     return true;
 }
 
+// The profile as plane curves: its poles along x and y. Those of both ends of v are the same, seen
+// along the axis.
+static void make_profile(const LashFeature* feature, LashCells* cells) {
+    const LashPatch* patch = feature->shape->patch + feature->face->first_patch;
+    int poles = 0, count = feature->face->u_patches;
+    vec3_basis(cells->axis, &cells->x, &cells->y);
+    for (int i = 0; i < count; ++i) poles += patch[i].u_degree + 1;
+    cells->piece = lash_alloc((size_t)count * sizeof *cells->piece);
+    cells->pole = lash_alloc((size_t)poles * 3 * sizeof *cells->pole);
+    cells->pieces = count;
+    double* to = cells->pole;
+    for (int i = 0; i < count; ++i) {
+        const double* from = feature->shape->pole + 4 * (size_t)patch[i].first_pole;
+        cells->piece[i] = (LashProfilePiece){patch[i].u0, patch[i].u1, patch[i].u_degree,
+                                             (int)(to - cells->pole) / 3};
+        for (int k = 0; k <= patch[i].u_degree; ++k, from += 4, to += 3) {
+            to[0] = vec3_dot(cells->x, vec3(from[0], from[1], from[2]));
+            to[1] = vec3_dot(cells->y, vec3(from[0], from[1], from[2]));
+            to[2] = from[3];
+        }
+    }
+}
+
 bool lash_feature_is_extruded(const LashFeature* feature) {
     return feature->skeleton == LASH_SKELETON_SURFACE && feature->cells != NULL &&
            feature->cells->extruded;
@@ -230,6 +253,7 @@ static LashCells* surface_cells(const LashFeature* feature) {
         total += pieces(patch[i].u_degree) * pieces(patch[i].v_degree);
     LashCells* cells = cells_create(total, patches);
     cells->extruded = find_axis(feature, cells);
+    if (cells->extruded) make_profile(feature, cells);
     Net* net = lash_alloc(sizeof *net);
     for (int i = 0; i < patches; ++i) add_patch(cells, feature, patch + i, net);
     lash_free(net);
@@ -321,6 +345,8 @@ void lash_feature_release(LashFeature* feature) {
     if (feature->cells == NULL) return;
     lash_free(feature->cells->cell);
     lash_free(feature->cells->group);
+    lash_free(feature->cells->piece);
+    lash_free(feature->cells->pole);
     lash_free(feature->cells);
     feature->cells = NULL;
 }

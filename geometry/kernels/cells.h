@@ -30,6 +30,12 @@ typedef struct LashCellGroup { // the cells of one patch or segment
     int first, count;
 } LashCellGroup;
 
+// The profile of an extruded face over one patch, in the plane across the axis.
+typedef struct LashProfilePiece {
+    double u0, u1;
+    int degree, first_pole;
+} LashProfilePiece;
+
 struct LashCells {
     LashCell* cell;
     LashCellGroup* group;
@@ -39,6 +45,10 @@ struct LashCells {
     Vec3 axis;     // unit, along rising v
     double speed;  // [m] per unit of v
     double middle; // v of the profile
+    Vec3 x, y;     // unit, across the axis; x, y, axis are right-handed
+    LashProfilePiece* piece;
+    double* pole; // (x, y, weight) each
+    int pieces;
 };
 
 LashBox lash_cell_box(const LashCell* cell); // around all points of the piece

@@ -15,8 +15,10 @@ static Vec3 outward(const LashFeature* feature, const LashSurfacePoint* point) {
 double lash_free_gap(LashFreeProblem* problem, const double x[4]) {
     const LashPairView* view = problem->v;
     double gap, reach = lash_kernel_reach(view->a, view->b);
-    lash_free_points(problem, x);
-    if (problem->mode == LASH_MODE_S) {
+    if (problem->mode != LASH_MODE_E) lash_free_points(problem, x);
+    if (problem->mode == LASH_MODE_E) {
+        gap = free_flat_gap(problem, x);
+    } else if (problem->mode == LASH_MODE_S) {
         Vec3 n, e[2];
         double k[2];
         gap = lash_free_distance(problem->Q, problem->at[0].p, &n, e, k);
@@ -141,6 +143,7 @@ static void make_problem(LashPairView* view, LashFreeProblem* problem) {
         problem->na = lash_free_parameters(a);
         problem->n = problem->na + 1;
         problem->tube = a->side * a->tube;
+        free_flat_place(problem);
         return;
     }
     if (!free_b || elementary_a) {

@@ -9,6 +9,19 @@ enum { LASH_FREE_ROOTS = 32 };
 
 typedef enum LashFreeMode { LASH_MODE_S, LASH_MODE_N, LASH_MODE_E, LASH_MODE_C } LashFreeMode;
 
+// E: a point of a and its derivatives, and the profile with its, in the plane across the axis.
+typedef struct LashFlatPoint {
+    double p[2], d[2][2], dd[3][2]; // u, v; uu, uv, vv
+    double c[3][2];
+} LashFlatPoint;
+
+// E: that plane and a.
+typedef struct LashFlatPlace {
+    Vec3 x, y;                     // its axes in a's frame
+    double t[2];                   // a's frame in the plane
+    double origin[2], along[2][2]; // of a line: its point 0, its direction; circle: center, radii
+} LashFlatPlace;
+
 typedef struct LashFreeProblem {
     LashPairView* v;
     LashFreeMode mode;
@@ -21,10 +34,12 @@ typedef struct LashFreeProblem {
     LashSurfacePoint at[2]; // last evaluation: P (S) or a, placed; b
     double at_x[4];
     bool evaluated;
-    int budget;           // boxes the search may still look at
-    int unresolved;       // boxes about which nothing was proven
-    LashCandidates* list; // NULL: boxes are searched, else pairs of cells are listed
-    bool overflow;        // the list was full
+    LashFlatPlace flat_place; // E
+    LashFlatPoint flat;       // E: last evaluation
+    int budget;               // boxes the search may still look at
+    int unresolved;           // boxes about which nothing was proven
+    LashCandidates* list;     // NULL: boxes are searched, else pairs of cells are listed
+    bool overflow;            // the list was full
 } LashFreeProblem;
 
 int lash_free_parameters(const LashFeature* feature);
@@ -39,6 +54,14 @@ double lash_free_distance(const LashFeature* Q, Vec3 X, Vec3* n, Vec3 e[2], doub
 
 // F and its Jacobian (column stride 4) at x. Returns the point in Q's frame (S) or r = pa - pb.
 Vec3 lash_free_system(LashFreeProblem* problem, const double* x, double F[4], double J[16]);
+// E (freeform_extruded.c); place: once per problem.
+void free_flat_place(LashFreeProblem* problem);
+Vec3 free_flat_system(LashFreeProblem* problem, const double* x, double F[4], double J[16]);
+static inline void free_flat_turn(const LashFlatPlace* place, Vec3 w, double flat[2]) {
+    flat[0] = vec3_dot(place->x, w);
+    flat[1] = vec3_dot(place->y, w);
+}
+double free_flat_gap(LashFreeProblem* problem, const double* x); // of the surfaces
 // Range of parameter i; returns its period, 0: none.
 double lash_free_range(const LashFreeProblem* problem, int i, double* low, double* high);
 // Difference of two values of parameter i, as a share of its range or period.

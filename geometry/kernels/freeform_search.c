@@ -67,11 +67,12 @@ typedef struct Middle {
 // ---- verdicts ---------------------------------------------------------------------------------
 
 // Inverse of J (n <= 4, column stride 4) with rows scaled to 1; false when singular.
-static bool invert(int n, const double J[16], double Y[16]) {
+static inline bool invert_any(int n, const double J[16], double Y[16]) {
     double M[4][8];
     for (int i = 0; i < n; ++i) {
         double s = 0;
-        for (int j = 0; j < n; ++j) s = fmax(s, fabs(J[i + 4 * j]));
+        for (int j = 0; j < n; ++j)
+            if (fabs(J[i + 4 * j]) > s) s = fabs(J[i + 4 * j]);
         if (!(s > 0 && s < INFINITY)) return false;
         for (int j = 0; j < n; ++j) {
             M[i][j] = J[i + 4 * j] / s;
@@ -96,6 +97,10 @@ static bool invert(int n, const double J[16], double Y[16]) {
     for (int i = 0; i < n; ++i)
         for (int j = 0; j < n; ++j) Y[i + 4 * j] = M[i][n + j] / M[i][i];
     return true;
+}
+
+static bool invert(int n, const double J[16], double Y[16]) {
+    return n == 2 ? invert_any(2, J, Y) : invert_any(n, J, Y); // unrolled for the commonest
 }
 
 static bool value_excludes(int n, const double F[4], const double E[4], const double J[16],
@@ -226,14 +231,25 @@ static bool is_flat(const LashFreeProblem* problem, const FreeRange* range, cons
     return fabs(a * c - b * b) * size <= FLAT_BEND * most;
 }
 
-// Bounds on the first derivatives of a over a box, across the axis of the extruded face, from those
-// at its middle.
-static void across_axis(const LashFreeProblem* problem, const FreeRange* range, const Vec3 d[2],
-                        const double* h, double d1[2]) {
+static double hypot2(const double d[2]) {
+    return sqrt(d[0] * d[0] + d[1] * d[1]);
+}
+
+// E: length of a vector of a across the axis.
+static double length_across(const LashFreeProblem* problem, Vec3 w) {
+    double flat[2];
+    free_flat_turn(&problem->flat_place, w, flat);
+    return hypot2(flat);
+}
+
+// Bounds on the first derivatives of a over a box, across the axis of the extruded face, from their
+// lengths at its middle.
+static void across_axis(const FreeRange* range, int na, const double across[2], const double* h,
+                        double d1[2]) {
     const LashDerivatives* full = range->a;
-    for (int i = 0; i < problem->na; ++i) {
-        double most = vec3_norm(lash_across(d[i], problem->v->b->cells->axis)) * slack;
-        for (int k = 0; k < problem->na; ++k) most += h[k] * full->d2[i + k];
+    for (int i = 0; i < na; ++i) {
+        double most = across[i] * slack;
+        for (int k = 0; k < na; ++k) most += h[k] * full->d2[i + k];
         d1[i] = fmin(full->d1[i], most + range->turn * full->d1[i]);
     }
 }
@@ -263,9 +279,10 @@ static Verdict judge_S(LashFreeProblem* problem, const FreeRange* range, const B
 static Verdict judge_E(LashFreeProblem* problem, const FreeRange* range, const Box* box, Vec3 r,
                        Middle* middle) {
     int na = problem->na;
-    Vec3 d[2] = {problem->at[0].u, problem->at[0].v};
     double d1[2] = {0, 0}, rho = range->move + box->h[na] * range->b->d1[0];
-    across_axis(problem, range, d, box->h, d1);
+    double across[2];
+    for (int i = 0; i < na; ++i) across[i] = hypot2(problem->flat.d[i]);
+    across_axis(range, na, across, box->h, d1);
     for (int i = 0; i < na; ++i) {
         middle->width[i] = box->h[i] * d1[i];
         rho += middle->width[i];
@@ -300,6 +317,7 @@ static Verdict judge_middle(LashFreeProblem* problem, const FreeRange* range, co
     int n = problem->n, na = problem->mode == LASH_MODE_S ? n : problem->na;
     Vec3 at = lash_free_system(problem, box->x, middle->F, middle->J);
     Verdict verdict = FOUND; // perhaps
+    memset(middle->E, 0, sizeof middle->E);
     for (int i = 0; i < n; ++i)
         middle->width[i] = box->h[i] * (i < na ? range->a->d1[i] : range->b->d1[i - na]);
     if (problem->mode == LASH_MODE_S)
@@ -315,7 +333,7 @@ static Verdict judge_middle(LashFreeProblem* problem, const FreeRange* range, co
 
 // For all poses of the motion?
 static bool is_excluded(LashFreeProblem* problem, const FreeRange* range, const Box* box) {
-    Middle middle = {{0}, {0}, {0}, {0}, {0}};
+    Middle middle;
     Verdict verdict = judge_middle(problem, range, box, &middle);
     if (verdict == FOUND) return newton_excludes(problem->n, &middle, box->h);
     return verdict == EXCLUDED;
@@ -324,7 +342,7 @@ static bool is_excluded(LashFreeProblem* problem, const FreeRange* range, const 
 // widest: the parameter along which the box is widest in space.
 static Verdict judge(LashFreeProblem* problem, const FreeRange* range, const Box* box,
                      int* widest) {
-    Middle middle = {{0}, {0}, {0}, {0}, {0}};
+    Middle middle;
     Verdict verdict = judge_middle(problem, range, box, &middle);
     *widest = 0;
     for (int i = 1; i < problem->n; ++i)
@@ -514,7 +532,10 @@ static void clip_circle(const LashFreeProblem* problem, const FreeRange* range,
         low = 0;
         high = period;
     }
+    // Behind, more than 135 degrees away, all is farther than the radius.
+    bool behind = problem->v->a->radius <= range->high + cell->radius + range->move;
     for (int k = 0; k < 6 && sine < 0.7; ++k) { // in front and behind, from turn to turn
+        if (k % 2 == 1 && !behind) continue;
         double t = angle + LASH_PI * (k - 2);
         double from = fmax(low, t - half), to = fmin(high, t + half);
         if (!(from <= to)) continue;
@@ -554,9 +575,8 @@ static bool look_at_one(LashFreeProblem* problem, FreeRange* range, const LashCe
         LashSurfacePoint point = lash_free_point(view->a, t);
         Vec3 p = lash_place(view->b_a, point.p);
         if (problem->mode == LASH_MODE_E && problem->na == 1) {
-            Vec3 d[2] = {mat3_mul(view->b_a->rot, point.u), vec3_zero()};
-            double d1[2];
-            across_axis(problem, range, d, &h, d1);
+            double d1[2], length[2] = {length_across(problem, point.u), 0};
+            across_axis(range, 1, length, &h, d1);
             across = h * d1[0];
         }
         if (cell_excludes(problem, range, cell, p, radius, across)) continue;
@@ -597,8 +617,9 @@ static Placed place_cell(const LashFreeProblem* problem, FreeRange* range, const
     double d1[2] = {cell->d.d1[0], cell->d.d1[1]};
     range->a = &cell->d;
     if (problem->mode == LASH_MODE_E) {
-        Vec3 d[2] = {mat3_mul(b_a->rot, cell->tangent[0]), mat3_mul(b_a->rot, cell->tangent[1])};
-        across_axis(problem, range, d, cell->half, d1);
+        double length[2] = {length_across(problem, cell->tangent[0]),
+                            length_across(problem, cell->tangent[1])};
+        across_axis(range, problem->na, length, cell->half, d1);
     }
     for (int k = 0; k < problem->na; ++k) placed.across += cell->half[k] * d1[k];
     return placed;

@@ -6,7 +6,7 @@
 //     r = pa - pb, N = S_u x S_v; regular through r = 0
 //  E  point, line, circle, curve or surface a against an extruded surface b with the axis e and the
 //     profile c: across e, where v does not count,  r . c' = 0,  N . a_i = 0,  N = c' x e.
-//     An elementary face a is its skeleton here, with a tube around it
+//     An elementary face a is its skeleton here, with a tube around it (freeform_extruded.c)
 //  C  curve against curve or point:  r . a' = 0,  r . b' = 0
 // Newton with the exact Jacobian follows a root in 2-3 steps.
 #include "geometry/kernels/freeform_internal.h"
@@ -194,24 +194,6 @@ static Vec3 system_N(const LashFreeProblem* problem, double F[4], double J[16]) 
     return r;
 }
 
-static Vec3 system_E(const LashFreeProblem* problem, double F[4], double J[16]) {
-    int na = problem->na;
-    const LashSurfacePoint a = problem->at[0], b = problem->at[1];
-    Vec3 e = problem->v->b->cells->axis, r = lash_across(vec3_sub(a.p, b.p), e);
-    Vec3 c = lash_across(b.u, e), cc = lash_across(b.uu, e);
-    Vec3 N = vec3_cross(c, e), Nu = vec3_cross(cc, e), da[2] = {a.u, a.v};
-    const Vec3* dda[4] = {&a.uu, &a.uv, &a.uv, &a.vv};
-    F[0] = vec3_dot(r, c);
-    for (int j = 0; j < na; ++j) J[4 * j] = vec3_dot(c, da[j]);
-    J[4 * na] = vec3_dot(r, cc) - vec3_dot(c, c);
-    for (int i = 0; i < na; ++i) {
-        F[1 + i] = vec3_dot(N, da[i]);
-        for (int j = 0; j < na; ++j) J[1 + i + 4 * j] = vec3_dot(N, *dda[i + 2 * j]);
-        J[1 + i + 4 * na] = vec3_dot(Nu, da[i]);
-    }
-    return r;
-}
-
 static Vec3 system_C(const LashFreeProblem* problem, double F[4], double J[16]) {
     int na = problem->na;
     const LashSurfacePoint a = problem->at[0], b = problem->at[1];
@@ -228,25 +210,27 @@ static Vec3 system_C(const LashFreeProblem* problem, double F[4], double J[16]) 
 }
 
 Vec3 lash_free_system(LashFreeProblem* problem, const double* x, double F[4], double J[16]) {
+    if (problem->mode == LASH_MODE_E) return free_flat_system(problem, x, F, J);
     evaluate(problem, x);
     switch (problem->mode) {
         case LASH_MODE_S:
             return system_S(problem, F, J);
         case LASH_MODE_N:
             return system_N(problem, F, J);
-        case LASH_MODE_E:
-            return system_E(problem, F, J);
         case LASH_MODE_C:
             return system_C(problem, F, J);
+        case LASH_MODE_E:
+            break;
     }
     return vec3_zero();
 }
 
 // Solves J d = F (n <= 4, column stride 4) with rows scaled to 1; false when singular.
-static bool solve(int n, double J[16], double F[4]) {
+static inline bool solve_any(int n, double J[16], double F[4]) {
     for (int i = 0; i < n; ++i) {
         double s = 0;
-        for (int j = 0; j < n; ++j) s = fmax(s, fabs(J[i + 4 * j]));
+        for (int j = 0; j < n; ++j)
+            if (fabs(J[i + 4 * j]) > s) s = fabs(J[i + 4 * j]);
         if (!(s > 0)) return false;
         for (int j = 0; j < n; ++j) J[i + 4 * j] /= s;
         F[i] /= s;
@@ -277,6 +261,10 @@ static bool solve(int n, double J[16], double F[4]) {
         F[k] /= J[k + 4 * k];
     }
     return true;
+}
+
+static bool solve(int n, double J[16], double F[4]) {
+    return n == 2 ? solve_any(2, J, F) : solve_any(n, J, F); // unrolled for the commonest
 }
 
 // Range of parameter i of feature f: the trims decide about its ends. Returns its period, 0: none.
@@ -340,7 +328,8 @@ bool lash_free_newton(LashFreeProblem* problem, double x[4]) {
             double range = period[i] > 0 ? period[i] : high[i] - low[i];
             double d = F[i], most = trust * range;
             if (!isfinite(d)) return false;
-            step = fmax(step, fabs(d) / range);
+            double share = fabs(d) / range;
+            if (share > step) step = share;
             if (fabs(d) > most) {
                 d = copysign(most, d);
                 clamped = true;
