@@ -18,6 +18,8 @@ AppDrive app_drive_create(const AppSession* session) {
     drive.layout = lash_record_layout(app_record_sizes(model, algorithmic));
     drive.frame = lash_alloc((size_t)drive.layout.total * sizeof(double));
     drive.statistic = lash_alloc((size_t)model->outputs * sizeof *drive.statistic);
+    drive.joint_parts = lash_alloc((size_t)model->joints);
+    app_outputs_read(model, drive.joint_parts);
     return drive;
 }
 
@@ -26,6 +28,7 @@ void app_drive_free(AppDrive* drive) {
     app_contact_log_free(&drive->log);
     lash_free(drive->statistic);
     lash_free(drive->frame);
+    lash_free(drive->joint_parts);
     *drive = (AppDrive){0};
 }
 
@@ -64,7 +67,12 @@ AppDriveEnd app_drive_run(AppDrive* drive, AppDriveEach* each, void* context, La
 
 void app_drive_measure(AppDrive* drive) {
     app_measure_frame(drive->session->mech, drive->session->sim, &drive->counters, &drive->layout,
-                      drive->h, drive->frame);
+                      drive->h, NULL, drive->frame);
+}
+
+void app_drive_measure_for_outputs(AppDrive* drive) {
+    app_measure_frame(drive->session->mech, drive->session->sim, &drive->counters, &drive->layout,
+                      drive->h, drive->joint_parts, drive->frame);
 }
 
 void app_drive_outputs(AppDrive* drive) {

@@ -28,6 +28,7 @@ typedef struct AppDrive {
     AppContactLog log;
     AppStatistic* statistic; // (outputs) by app_drive_outputs
     double* frame;           // (layout.total) by app_drive_measure
+    uint8_t* joint_parts;    // (joints) what the outputs read of them: app_outputs_read
     const AppSignal* signal; // (signals) borrowed
     int signals;
     LashRecorder* recorder; // takes the events of every step; borrowed, NULL: none
@@ -49,9 +50,10 @@ typedef bool AppDriveEach(void* context, AppDrive* drive, LashError* error);
 
 AppDriveEnd app_drive_run(AppDrive* drive, AppDriveEach* each, void* context, LashError* error);
 
-// For `each`: fills the frame with the state now; adds the outputs' values in it to their
-// statistics; begins the largest violations of the next frame.
+// For `each`: fills the frame with the state now, the second of joints only what the outputs read;
+// adds the outputs' values in it to their statistics; begins the largest violations of the next frame.
 void app_drive_measure(AppDrive* drive);
+void app_drive_measure_for_outputs(AppDrive* drive);
 void app_drive_outputs(AppDrive* drive);
 void app_drive_next_frame(AppDrive* drive);
 // Value of an output in the frame (quantities.c).

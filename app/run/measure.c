@@ -77,38 +77,80 @@ static void copy_state(const double* q, const double* v, const LashRecordLayout*
     }
 }
 
-static void joint_values(const LashMechanism* mech, LashSim* sim, const double* q, const double* v,
-                         const LashRecordLayout* layout, double h, double* frame) {
-    int n_max = layout->coordinates;
-    const double* P = lash_sim_steps(sim) > 0 ? lash_sim_impulses(sim) : NULL;
-    for (int j = 0; j < layout->joints; ++j) {
-        int n = lash_coordinate_count(lash_mechanism_joint(mech, j)->type), at = n_max * j;
-        double* x = frame + layout->offset[LASH_SERIES_JOINT_COORDINATE] + at;
-        double* speed = frame + layout->offset[LASH_SERIES_JOINT_SPEED] + at;
-        for (int c = 0; c < n_max; ++c) {
-            x[c] = c < n ? lash_mechanism_joint_coordinate(mech, lash_sim_work(sim), j, c, q) : NAN;
-            speed[c] = c < n ? lash_mechanism_joint_speed(mech, j, c, q, v) : NAN;
+void app_outputs_read(const LashModel* model, uint8_t* joint_parts) {
+    for (int i = 0; i < model->outputs; ++i) {
+        const LashModelOutput* output = &model->output[i];
+        if (lash_quantity(output->kind)->of != LASH_OF_JOINT) continue;
+        if (lash_quantity_is(output->kind, OF_PLAY)) continue; // not in the frame
+        uint8_t* parts = &joint_parts[output->index];
+        if (output->kind == LASH_COORDINATE)
+            *parts |= APP_JOINT_COORDINATE;
+        else if (output->kind == LASH_SPEED)
+            *parts |= APP_JOINT_SPEED;
+        else // its force or moment
+            *parts |= APP_JOINT_REACTION;
+    }
+}
+
+typedef struct Measured { // what the values of joints are taken from
+    const LashMechanism* mech;
+    LashSim* sim;
+    const double *q, *v;
+    double h; // [s]
+    const LashRecordLayout* layout;
+    double* frame;
+} Measured;
+
+static void joint_motion(const Measured* measured, int j, uint8_t parts) {
+    const LashRecordLayout* layout = measured->layout;
+    int n_max = layout->coordinates, at = n_max * j;
+    int n = lash_coordinate_count(lash_mechanism_joint(measured->mech, j)->type);
+    double* x = measured->frame + layout->offset[LASH_SERIES_JOINT_COORDINATE] + at;
+    double* speed = measured->frame + layout->offset[LASH_SERIES_JOINT_SPEED] + at;
+    for (int c = 0; c < n_max; ++c) {
+        if (c >= n) {
+            x[c] = speed[c] = NAN;
+            continue;
         }
-        if (n == 0) x[0] = speed[0] = 0;
-        LashReaction reaction = {{0, 0, 0}, {0, 0, 0}};
-        if (P != NULL) reaction = lash_mechanism_reaction(mech, j, q, P, h);
-        double* force = frame + layout->offset[LASH_SERIES_JOINT_FORCE] + 3 * j;
-        double* moment = frame + layout->offset[LASH_SERIES_JOINT_MOMENT] + 3 * j;
-        force[0] = reaction.force.x;
-        force[1] = reaction.force.y;
-        force[2] = reaction.force.z;
-        moment[0] = reaction.moment.x;
-        moment[1] = reaction.moment.y;
-        moment[2] = reaction.moment.z;
+        if (parts & APP_JOINT_COORDINATE)
+            x[c] = lash_mechanism_joint_coordinate(measured->mech, lash_sim_work(measured->sim), j,
+                                                   c, measured->q);
+        if (parts & APP_JOINT_SPEED)
+            speed[c] = lash_mechanism_joint_speed(measured->mech, j, c, measured->q, measured->v);
+    }
+    if (n == 0) x[0] = speed[0] = 0;
+}
+
+static void joint_reaction(const Measured* measured, int j) {
+    LashReaction reaction = {{0, 0, 0}, {0, 0, 0}};
+    if (lash_sim_steps(measured->sim) > 0)
+        reaction = lash_mechanism_reaction(measured->mech, j, measured->q,
+                                           lash_sim_impulses(measured->sim), measured->h);
+    double* force = measured->frame + measured->layout->offset[LASH_SERIES_JOINT_FORCE] + 3 * j;
+    double* moment = measured->frame + measured->layout->offset[LASH_SERIES_JOINT_MOMENT] + 3 * j;
+    force[0] = reaction.force.x;
+    force[1] = reaction.force.y;
+    force[2] = reaction.force.z;
+    moment[0] = reaction.moment.x;
+    moment[1] = reaction.moment.y;
+    moment[2] = reaction.moment.z;
+}
+
+static void joint_values(const Measured* measured, const uint8_t* joint_parts) {
+    for (int j = 0; j < measured->layout->joints; ++j) {
+        uint8_t parts = joint_parts != NULL ? joint_parts[j] : APP_JOINT_ALL;
+        if (parts & (APP_JOINT_COORDINATE | APP_JOINT_SPEED)) joint_motion(measured, j, parts);
+        if (parts & APP_JOINT_REACTION) joint_reaction(measured, j);
     }
 }
 
 void app_measure_frame(const LashMechanism* mech, LashSim* sim, const AppCounters* counters,
-                       const LashRecordLayout* layout, double h, double* frame) {
+                       const LashRecordLayout* layout, double h, const uint8_t* joint_parts,
+                       double* frame) {
     const double *q, *v;
     lash_sim_state(sim, &q, &v);
     copy_state(q, v, layout, frame);
-    joint_values(mech, sim, q, v, layout, h, frame);
+    joint_values(&(Measured){mech, sim, q, v, h, layout, frame}, joint_parts);
     LashEnergy energy = lash_sim_energy(sim);
     const int* at = layout->offset;
     frame[at[LASH_SERIES_TIME]] = lash_sim_time(sim);

@@ -31,10 +31,17 @@ void app_counters_add(AppCounters* counters, const LashStepInfo* info, const Las
 // What a frame of the model holds; algorithmic: of its scheme.
 LashRecordSizes app_record_sizes(const LashModel* model, bool algorithmic);
 
+// What of a joint is measured, as bits.
+enum { APP_JOINT_COORDINATE = 1, APP_JOINT_SPEED = 2, APP_JOINT_REACTION = 4, APP_JOINT_ALL = 7 };
+// What of it the outputs of a model read.
+void app_outputs_read(const LashModel* model, uint8_t* joint_parts); // (joints)
+
 // Fills a frame (layout of record.h) with the state of the sim after its last step of length h; the
-// contacts' part is left to contact_log.h.
+// contacts' part is left to contact_log.h. Of joint j only joint_parts[j], the rest stays as it is;
+// NULL: all of them.
 void app_measure_frame(const LashMechanism* mech, LashSim* sim, const AppCounters* counters,
-                       const LashRecordLayout* layout, double h, double* frame);
+                       const LashRecordLayout* layout, double h, const uint8_t* joint_parts,
+                       double* frame);
 
 // Running statistics of one output.
 typedef struct AppStatistic {

@@ -202,7 +202,7 @@ static bool observe(void* context, AppDrive* drive, LashError* error) { // AppDr
     (void)error;
     Trial* trial = context;
     if (trial->session.model->outputs > 0) {
-        app_drive_measure(drive);
+        app_drive_measure_for_outputs(drive);
         app_drive_outputs(drive);
     }
     if (drive->counters.steps == 0) return true;

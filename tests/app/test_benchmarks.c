@@ -234,7 +234,47 @@ static void redundant_loop_keeps_its_energy(void** state) {
     assert_true(result.energy <= 1e-6 * 29.43); // IFToMM criterion
 }
 
+// A study measures of the joints only what the outputs read.
+static bool compare_measures(void* context, AppDrive* drive, LashError* error) { // AppDriveEach
+    (void)error;
+    double* value = context;
+    const LashModel* model = drive->session->model;
+    for (int i = 0; i < drive->layout.total; ++i) drive->frame[i] = NAN; // nothing from before
+    app_drive_measure_for_outputs(drive);
+    for (int i = 0; i < model->outputs; ++i) value[i] = app_drive_value(drive, &model->output[i]);
+    app_drive_measure(drive);
+    for (int i = 0; i < model->outputs; ++i) {
+        double whole = app_drive_value(drive, &model->output[i]);
+        if (memcmp(&whole, &value[i], sizeof whole) != 0)
+            fail_msg("%s: %.17g, in the whole frame %.17g", model->output[i].name, value[i], whole);
+    }
+    return true;
+}
+
+static void outputs_are_the_same_whether_all_joints_are_measured_or_not(void** state) {
+    (void)state;
+    static const char* const model[] = {"first/slider_crank.json", "joints/gear_train.json",
+                                        "slider_crank/driven_position.json",
+                                        "slider_crank/all_play.json"};
+    for (int m = 0; m < 4; ++m) {
+        char path[400];
+        LashError error = {0};
+        AppSession session = {0};
+        snprintf(path, sizeof path, "%s/models/%s", LASH_SOURCE_DIR, model[m]);
+        AppSessionOptions options = {.step = 1e-5, .duration = 1e-3};
+        if (!app_session_open(&session, path, &options, &error))
+            fail_msg("%s: %s: %s", model[m], error.where, error.message);
+        AppDrive drive = app_drive_create(&session);
+        double value[64] = {0};
+        assert_in_range(session.model->outputs, 1, 64);
+        assert_int_equal(app_drive_run(&drive, compare_measures, value, &error), APP_DRIVE_DONE);
+        app_drive_free(&drive);
+        app_session_close(&session);
+    }
+}
+
 RUN(TEST(models_converge_with_second_order_to_their_references),
     TEST(other_schemes_are_of_second_order_too),
     TEST(four_bars_keep_their_energy_through_the_singular_positions),
-    TEST(redundant_loop_keeps_its_energy), TEST(a_free_body_keeps_its_energy_to_rounding))
+    TEST(redundant_loop_keeps_its_energy), TEST(a_free_body_keeps_its_energy_to_rounding),
+    TEST(outputs_are_the_same_whether_all_joints_are_measured_or_not))
