@@ -533,6 +533,22 @@ void lash_block_multiply_one(int m, int n, const double* A, const double* x, dou
         for (int i = 0; i < m; ++i) y[i] += A[i + m * j] * x[j];
 }
 
+void lash_block_multiply_diagonal(const LashSystem* system, const double* values, const double* x,
+                                  double* y) {
+    for (int b = 0; b < system->blocks; ++b) { // the first blocks of the pattern
+        int n = lash_block_size(system, b), at = system->block_start[b];
+        const double* A = values + system->pattern.offset[b];
+        if (n == 6) {
+            multiply6(A, x + at, y + at);
+            continue;
+        }
+        for (int i = 0; i < n; ++i) {
+            y[at + i] = 0;
+            for (int j = 0; j < n; ++j) y[at + i] += A[i + n * j] * x[at + j];
+        }
+    }
+}
+
 void lash_block_multiply(const LashSystem* system, const double* values, const double* x,
                          double* y) {
     memset(y, 0, (size_t)system->nv * sizeof *y);

@@ -34,6 +34,9 @@ void lash_block_multiply(const LashSystem* system, const double* values, const d
                          double* y);
 // y (m) += A (m x n) x, one block of it
 void lash_block_multiply_one(int m, int n, const double* A, const double* x, double* y);
+// The same where only the blocks on the diagonal are not zero: the others are not looked at.
+void lash_block_multiply_diagonal(const LashSystem* system, const double* values, const double* x,
+                                  double* y);
 
 // --- Any graph of blocks. Vectors hold the nodes one after the other, in the order of the graph.
 LashBlockLu* lash_block_lu_create_graph(const LashBlockGraph* graph);

@@ -190,11 +190,14 @@ DEFINE_DOTS(dots_wide, Wide, FOLD_WIDE)
 DEFINE_DOTS(dots_half, Half, FOLD_HALF)
 
 static double dot_lanes(int n, const double* a, const double* x) {
-    double s[WIDE] = {0};
+    Half low = {0}, high = {0};
     int i = 0;
-    for (; i + WIDE <= n; i += WIDE)
-        for (int k = 0; k < WIDE; ++k) s[k] += a[i + k] * x[i + k];
-    double sum = ((s[0] + s[4]) + (s[1] + s[5])) + ((s[2] + s[6]) + (s[3] + s[7]));
+    for (; i + WIDE <= n; i += WIDE) {
+        low += *(const Half*)(a + i) * *(const Half*)(x + i);
+        high += *(const Half*)(a + i + WIDE / 2) * *(const Half*)(x + i + WIDE / 2);
+    }
+    low += high;
+    double sum = (low[0] + low[1]) + (low[2] + low[3]);
     for (; i < n; ++i) sum += a[i] * x[i];
     return sum;
 }

@@ -39,6 +39,7 @@ struct ContactNewton { // what is added is saved with a run by contact_newton_ar
     double *Z, *X_0, *X;        // (k x ld), (l x ld) scratch of W
     double* rows;               // (rows of a contact x ldk) scratch
     bool soft;                  // forces change little within a step
+    bool damping_couples;       // C has blocks off the diagonal
     bool loads;                 // some joints have friction
     bool holds;                 // joints hold the parts along some row of the contacts
     double* answer;             // (m x p) impulses of the joints for unit ones of the contacts

@@ -17,7 +17,7 @@ double contact_newton_motion_error(LashSim* sim, const Step* step) {
     } else {
         islands_motion(sim, &m, &off);
     }
-    lash_block_multiply(sim->system, sim->operators.M_values, step->shift, m);
+    mass_multiply(sim, step->shift, m);
     for (int i = 0; i < nv; ++i) m[i] = -m[i];
     projection_force(sim, step, m);
     memcpy(off, m, (size_t)nv * sizeof *m);
@@ -66,7 +66,10 @@ static void close_positions(LashSim* sim, const Step* step, ContactNewton* newto
 static void add_turned_forces(LashSim* sim, const Step* step, ContactNewton* newton,
                               const double* dv, const double* dd) {
     if (newton->derivatives == DERIVATIVES_NONE) return;
-    lash_block_multiply(sim->system, sim->operators.C_values, dv, newton->t);
+    if (newton->damping_couples)
+        lash_block_multiply(sim->system, sim->operators.C_values, dv, newton->t);
+    else
+        lash_block_multiply_diagonal(sim->system, sim->operators.C_values, dv, newton->t);
     for (int i = 0; i < newton->n; ++i) newton->force[i] += step->stencil.c_v * newton->t[i];
     lash_dense_add_rows(newton->ldn, newton->n, dd, 1, newton->Q, newton->ldn, newton->force);
 }
@@ -102,7 +105,7 @@ static void move(ContactNewton* newton) {
 // Impulses of the joints: G* dP = M dv + c_v C dv + Q dd + r - G* dP of the contacts (force).
 static void answer_joints(LashSim* sim, const Step* step, ContactNewton* newton) {
     add_turned_forces(sim, step, newton, newton->dv, newton->dd);
-    lash_block_multiply(sim->system, sim->operators.M_values, newton->dv, newton->t);
+    mass_multiply(sim, newton->dv, newton->t);
     for (int i = 0; i < newton->n; ++i) newton->force[i] += newton->t[i];
     motions_answer(newton->motions, newton->force, newton->e);
 }
@@ -263,7 +266,7 @@ static void take_positions(LashSim* sim, Step* step, ContactNewton* newton) {
         lash_dense_sum_rows(newton->ldn, newton->n, newton->dd, 1, newton->C_tau, newton->ldn,
                             newton->force);
     projection_force(sim, step, newton->force);
-    lash_block_multiply(sim->system, sim->operators.M_values, step->shift, newton->t);
+    mass_multiply(sim, step->shift, newton->t);
     for (int i = 0; i < newton->n; ++i) newton->t[i] -= newton->force[i];
     motions_answer(newton->motions, newton->t, newton->e);
     for (int i = 0; i < newton->p; ++i) step->tau[i] += newton->e[i];

@@ -14,7 +14,7 @@ double energy_kinetic(LashSim* sim, const double* q, const double* v) {
     if (!system->constant_mass) system->mass(system, sim->work, q, sim->operators.M_values);
     Scratch scratch = scratch_begin(sim);
     double *momentum = scratch_velocity(sim), energy = 0;
-    lash_block_multiply(system, sim->operators.M_values, v, momentum);
+    mass_multiply(sim, v, momentum);
     for (int i = 0; i < system->nv; ++i) energy += 0.5 * v[i] * momentum[i];
     scratch_end(sim, scratch);
     return energy;

@@ -149,6 +149,7 @@ void contact_newton_archive(ContactNewton* newton, LashArchive* archive) {
     PASS(ldl);
     PASS(curved);
     PASS(soft);
+    PASS(damping_couples);
     PASS(loads);
     PASS(holds);
     lash_archive(archive, newton->leader, contacts * sizeof *newton->leader);
@@ -400,6 +401,15 @@ static void multiply_blocks(const LashSystem* system, ContactNewton* newton, con
     }
 }
 
+// Are there blocks off the diagonal that are not zero? Contacts alone have places in the pattern, too.
+static bool couples(const LashSystem* system, const double* values) {
+    const LashBlocks* pattern = &system->pattern;
+    for (int b = system->blocks; b < pattern->count; ++b)
+        if (!is_zero(pattern->offset[b + 1] - pattern->offset[b], values + pattern->offset[b]))
+            return true;
+    return false;
+}
+
 // Do the forces change by less than a hundredth of the masses within a step, c_v C + c_d w K?
 static bool forces_are_soft(const LashSim* sim, const Step* step) {
     const LashSystem* system = sim->system;
@@ -577,6 +587,7 @@ static bool factor(LashSim* sim, Step* step, Derivatives wanted) {
         system->tangents(system, sim->work, step->stencil.t_force, step->q_force, step->v_force,
                          sim->operators.C_values, sim->operators.K_values);
         newton->soft = forces_are_soft(sim, step);
+        newton->damping_couples = couples(system, sim->operators.C_values);
         newton->motions_t0 = step->t0;
     }
     newton->k = motions_count(newton->motions);

@@ -50,6 +50,15 @@ bool mass_factor(LashSim* sim, const double* q) {
     return operators->mass_known;
 }
 
+// Where contacts have an operator of their own masses do not couple bodies (motions_create).
+void mass_multiply(const LashSim* sim, const double* x, double* y) {
+    const Operators* operators = &sim->operators;
+    if (operators->contacts != NULL)
+        lash_block_multiply_diagonal(sim->system, operators->M_values, x, y);
+    else
+        lash_block_multiply(sim->system, operators->M_values, x, y);
+}
+
 // w at the directions last evaluated; masses at q_w, NULL: as last time.
 static void impulses_velocity(LashSim* sim, Step* step, const double* q_w) {
     memset(step->w, 0, (size_t)sim->system->nv * sizeof *step->w);
@@ -175,7 +184,7 @@ static void dynamics(LashSim* sim, Step* step) {
     double* jump = scratch_velocity(sim);
     lash_combine(system->nv, step->v, -1, stencil->v_star, jump);
     if (apart) lash_axpy(system->nv, -1, step->w, jump);
-    lash_block_multiply(system, M, jump, step->r);
+    mass_multiply(sim, jump, step->r);
     scratch_end(sim, scratch);
     lash_axpy(system->nv, -h, step->F, step->r);
     if (stencil->potential_h != 0) split_forces(sim, step);

@@ -51,7 +51,10 @@ static inline void lash_row_apply(const LashSystem* system, const LashInteractio
         double* yb = y + system->block_start[item->block[b]];
         int n = lash_block_size(system, item->block[b]);
         if (n == 6) {
-            for (int i = 0; i < item->rows; ++i, column += 6) lash_axpy6(s * P[i], column, yb);
+            double sum[6]; // in registers: G might be y for all that the compiler knows
+            for (int k = 0; k < 6; ++k) sum[k] = yb[k];
+            for (int i = 0; i < item->rows; ++i, column += 6) lash_axpy6(s * P[i], column, sum);
+            for (int k = 0; k < 6; ++k) yb[k] = sum[k];
             continue;
         }
         for (int i = 0; i < item->rows; ++i, column += n) {

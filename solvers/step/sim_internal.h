@@ -384,6 +384,7 @@ void copy_directions(Step* step); // G* <- G: impulses point as the rows do
 void residual_errors(LashSim* sim, Step* step);
 // Factors M at q, for impulses_velocity and schemes: operators.N, once where masses are constant.
 bool mass_factor(LashSim* sim, const double* q);
+void mass_multiply(const LashSim* sim, const double* x, double* y); // y (nv) = M x
 void residual_answer(LashSim* sim, Step* step); // answer = A^-1 r, once A is a new one
 // System's evaluate; remembers a refusal.
 bool sim_evaluate(LashSim* sim, double t, const double* q, const uint8_t* wanted, double* g,
