@@ -65,20 +65,22 @@ typedef struct Friction {
     double shift;           // proximal term: U = W P + b + shift lambda (P - center) [-]
     double newton_shift;    // what Newton adds to its matrix alone [-]
     double* center;         // (m)
-    double* vectors;        // (17 m) of the interior point method
+    double* vectors;        // (18 m) of the interior point method
     int32_t *first, *order; // (contacts + 1) first row of the interior point matrix, band ordering
     int32_t* scratch;       // (3 contacts)
     int32_t* pivot;         // (m)
     double* matrix;         // factorisation, minimum norm
     size_t matrix_size;     // in numbers
     int iterations;         // sweeps and linear solves so far
+    int end;                // how many there may be
     double newton_cost;     // multiplications of the latest factorisation
     bool singular;          // a linear system without full rank was met
     bool band_ready;        // order holds the band ordering
 } Friction;
 
+// Shall the methods end: somebody asks for it, or the work allowed is done?
 static inline bool friction_stopped(const Friction* friction) {
-    return lash_stop_asked(friction->settings->stop);
+    return friction->iterations >= friction->end || lash_stop_asked(friction->settings->stop);
 }
 
 // Projection of x onto the cone |x_T| <= mu x_N, rows components; in place.
@@ -152,12 +154,17 @@ bool friction_local(LocalContact* contact, const double* q, double angle, double
 double friction_sweep(const LashFrictionProblem* problem, LocalContact* contact, double shift,
                       double angle, double* P, double* U);
 
+// Keeps P, with this residual, where it is the best point of all methods so far. With a proximal term it is the
+// residual of another problem, and P does not count.
+void friction_remember(Friction* friction, double residual);
+
 // The methods. Each starts from friction->P, leaves its best point in P and U, and returns the
 // residual there.
 double friction_gauss_seidel(Friction* friction, int max_sweeps, double tolerance);
 double friction_newton(Friction* friction, int max_steps, double tolerance);
 double friction_proximal(Friction* friction, int max_steps, double tolerance);
-double friction_interior_point(Friction* friction, int max_solves, double tolerance);
+double friction_interior_point(Friction* friction, int max_steps, double tolerance);
+double friction_interior_held(Friction* friction, int max_solves, double tolerance);
 
 // --- The ladder: methods in the order they are tried (friction_ladder.c, docs/solvers.md) ---------
 
@@ -177,6 +184,12 @@ typedef enum RungStart {
     START_BEST    // at the best point of all rungs so far
 } RungStart;
 
+// The term mu |U_T| of the friction law in an interior point method.
+typedef enum RungSlip {
+    SLIP_FOLLOWS, // it is in the Newton matrix: a few dozen steps
+    SLIP_HELD     // it stands still while a convex problem is solved, many times over
+} RungSlip;
+
 typedef struct Rung {
     LashFrictionMethod method; // what LashFrictionInfo calls an answer of this rung
     RungWhere where;
@@ -184,6 +197,7 @@ typedef struct Rung {
     int sweeps; // of Gauss and Seidel first; more where a factorisation is dear
     int steps;  // of the method after them
     int near;   // steps more when the residual is below LASH_NEAR
+    RungSlip slip;
 } Rung;
 
 extern const Rung friction_ladder[];

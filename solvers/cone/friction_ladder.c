@@ -12,10 +12,11 @@ const Rung friction_ladder[] = {
     {LASH_FRICTION_STATUS, WHERE_SMALL, START_BEST, .sweeps = 3, .steps = 6},
     {LASH_FRICTION_NEWTON, WHERE_ANY, START_WARM, .sweeps = 0, .steps = 2, .near = 10},
     {LASH_FRICTION_NEWTON, WHERE_ANY, START_WARM, .sweeps = 10, .steps = 15},
+    {LASH_FRICTION_INTERIOR, WHERE_CONES, START_LATEST, .steps = 90},
     {LASH_FRICTION_NEWTON, WHERE_CONES, START_LATEST, .sweeps = 150, .steps = 25},
     {LASH_FRICTION_PIVOTING, WHERE_NO_CONES, START_LATEST, .steps = 20},
     {LASH_FRICTION_PROXIMAL, WHERE_ANY, START_ZERO, .steps = 300},
-    {LASH_FRICTION_INTERIOR, WHERE_ANY, START_LATEST, .steps = 120},
+    {LASH_FRICTION_INTERIOR, WHERE_ANY, START_LATEST, .steps = 120, .slip = SLIP_HELD},
     {LASH_FRICTION_PROXIMAL, WHERE_ANY, START_BEST, .steps = 1000},
 };
 const int friction_ladder_count = sizeof friction_ladder / sizeof friction_ladder[0];
@@ -25,7 +26,6 @@ typedef struct Climb {
     double tolerance;
     bool cones;    // some contact has friction
     bool hopeless; // pivoting has shown that there is no solution
-    int attempts;  // rungs so far
     int steps;     // of Newton's latest rung
     LashFrictionInfo info;
 } Climb;
@@ -39,11 +39,8 @@ static bool has_cones(const Friction* friction) {
 // Is the rung meant for this problem, and is there time for it?
 static bool applies(const Climb* climb, const Rung* rung) {
     const Friction* friction = climb->friction;
-    int limit = friction->settings->max_iterations;
-    bool time = limit <= 0 || friction->iterations < limit;
-    bool robust = climb->info.method > LASH_FRICTION_ROBUST;
-    if (climb->attempts == 0 || robust) time = true; // what is begun with them is done with them
-    if (climb->hopeless || friction_stopped(friction)) return false;
+    bool time = !friction_stopped(friction);
+    if (climb->hopeless || lash_stop_asked(friction->settings->stop)) return false;
     switch (rung->where) {
         case WHERE_SMALL:
             return false;
@@ -115,6 +112,8 @@ static double run(Climb* climb, const Rung* rung) {
         case LASH_FRICTION_PIVOTING:
             return run_pivoting(climb, rung);
         case LASH_FRICTION_INTERIOR:
+            if (rung->slip == SLIP_HELD)
+                return friction_interior_held(friction, rung->steps, tolerance);
             return friction_interior_point(friction, rung->steps, tolerance);
         default:
             return friction_proximal(friction, rung->steps, tolerance);
@@ -127,6 +126,12 @@ static bool is_rounding(const Climb* climb, const Rung* rung) {
     const Friction* friction = climb->friction;
     if (rung->steps < LONG_RUN || friction->m <= MANY_ROWS) return false;
     return friction->saved_residual <= 5 * climb->tolerance;
+}
+
+void friction_remember(Friction* friction, double residual) {
+    if (friction->shift != 0 || !(residual < friction->saved_residual)) return;
+    friction->saved_residual = residual;
+    memcpy(friction->saved_P, friction->P, (size_t)friction->m * sizeof(double));
 }
 
 // Methods from the given one on: the enumeration has them in the order of the ladder.
@@ -143,11 +148,7 @@ LashFrictionInfo friction_climb(Friction* friction, LashFrictionMethod from) {
         if (rung->method < from || !applies(&climb, rung)) continue;
         go_to_start(friction, rung->start);
         double residual = run(&climb, rung);
-        climb.attempts++;
-        if (residual < friction->saved_residual) {
-            friction->saved_residual = residual;
-            memcpy(friction->saved_P, friction->P, bytes);
-        }
+        friction_remember(friction, residual);
         if (residual <= climb.tolerance) return climb.info;
         if (is_rounding(&climb, rung)) break;
     }

@@ -197,5 +197,7 @@ double friction_newton(Friction* friction, int max_steps, double tolerance) {
     }
     memcpy(friction->P, friction->best_P, bytes);
     friction_velocity_at(friction, friction->P, friction->U);
-    return friction_residual_at(friction, friction->P, friction->U);
+    residual = friction_residual_at(friction, friction->P, friction->U);
+    friction_remember(friction, residual);
+    return residual;
 }

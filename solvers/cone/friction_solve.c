@@ -4,6 +4,7 @@
 //     otherwise:        the rungs above them (friction_ladder.c), in the caller's workspace
 //
 // Whatever a method claims, the residual returned is lash_friction_residual of the returned P.
+#include <limits.h>
 #include <string.h>
 
 #include "core/error.h"
@@ -52,7 +53,7 @@ static size_t round_up(size_t bytes) {
 }
 
 // Vectors of m numbers, and a little more for the scratch of the reduced system.
-enum { VECTORS = 28, PADDING = 8 };
+enum { VECTORS = 29, PADDING = 8 };
 
 size_t lash_friction_work_size(int contacts, int m) {
     LASH_ASSERT(contacts >= 0 && m >= contacts && m <= 3 * contacts);
@@ -114,6 +115,7 @@ static Friction prepare(const LashFrictionProblem* problem, const LashFrictionSe
     char* at = work;
     friction.contacts = problem->contacts;
     friction.m = problem->m;
+    friction.end = settings->max_iterations > 0 ? settings->max_iterations : INT_MAX;
     friction.contact = take(&at, contacts * sizeof(LocalContact));
     Reduced* reduced = friction.reduced = take(&at, sizeof *reduced);
     *reduced = (Reduced){.problem = problem, .contact = friction.contact};

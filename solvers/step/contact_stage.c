@@ -474,6 +474,7 @@ static bool contacts_solve(LashSim* sim, Step* step) {
     LashFrictionProblem problem = friction_problem(step);
     if (!well_posed(step)) return false;
     LashFrictionSettings settings = friction_settings(sim);
+    settings.max_iterations = tuning.friction_work;
     LashFrictionInfo info =
         lash_friction_solve(&problem, &settings, step->P_c, step->U_c, sim->solvers.friction);
     sim->info.solver += info.iterations;
@@ -509,10 +510,7 @@ bool contacts_solve_coupled(LashSim* sim, Step* step, uint64_t number, Derivativ
     if (near || !plain) return near;
     settings.minimum_norm = false;
     settings.tolerance = fmax(settings.tolerance, 0.1 * error);
-    if (!attempt_renews(step->attempt)) {
-        settings.method = LASH_FRICTION_NEWTON;
-        settings.max_iterations = 30;
-    }
+    settings.max_iterations = tuning.friction_work - info.iterations;
     info = lash_friction_solve(&problem, &settings, step->P_c, step->U_c, sim->solvers.friction);
     sim->info.solver += info.iterations;
     return info.residual <= fmax(settings.tolerance, 0.5 * error);

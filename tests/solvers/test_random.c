@@ -23,17 +23,22 @@ static AppRandomProblem choose(int k) {
     return set;
 }
 
+static LashFrictionInfo solve_with(const LashFrictionProblem* p, const LashFrictionSettings* s,
+                                   double* P, double* U) {
+    size_t size = (lash_friction_work_size(p->contacts, p->m) + 63) / 64 * 64;
+    void* work = aligned_alloc(64, size);
+    LashFrictionInfo info = lash_friction_solve(p, s, P, U, work);
+    free(work);
+    return info;
+}
+
 static LashFrictionInfo solve(const LashFrictionProblem* p, LashFrictionMethod method, double* P,
                               double* U) {
     LashFrictionSettings s = lash_friction_settings();
     s.cold = true;
     s.tolerance = 1e-10;
     s.method = method;
-    size_t size = (lash_friction_work_size(p->contacts, p->m) + 63) / 64 * 64;
-    void* work = aligned_alloc(64, size);
-    LashFrictionInfo info = lash_friction_solve(p, &s, P, U, work);
-    free(work);
-    return info;
+    return solve_with(p, &s, P, U);
 }
 
 static void every_answer_passes_the_check(void** state) {
@@ -93,4 +98,57 @@ static void different_velocities_come_from_different_solutions(void** state) {
     assert_true(pairs > 150 && differ <= pairs / 5);
 }
 
-RUN(TEST(every_answer_passes_the_check), TEST(different_velocities_come_from_different_solutions))
+// A step cuts the work on one problem: what is allowed is enough for most of them from a cold start, and never exceeded.
+static void work_is_bounded(void** state) {
+    (void)state;
+    enum { WORK = 200 };
+    int failed = 0, most = 0;
+    for (int k = 0; k < FIRST_FEW; ++k) {
+        AppRandomProblem set = choose(k);
+        AppProblem* p = app_problem_random(&set);
+        const LashFrictionProblem* f = &p->friction;
+        double *P = calloc((size_t)f->m, 8), *U = calloc((size_t)f->m, 8);
+        LashFrictionSettings s = lash_friction_settings();
+        s.cold = true;
+        s.tolerance = 1e-10;
+        s.max_iterations = WORK;
+        LashFrictionInfo info = solve_with(f, &s, P, U);
+        most = info.iterations > most ? info.iterations : most;
+        failed += info.outcome != LASH_CONVERGED;
+        free(P);
+        free(U);
+        app_problem_destroy(p);
+    }
+    print_message("%d problems, at most %d factors and sweeps, %d not solved\n", FIRST_FEW, most,
+                  failed);
+    assert_true(most <= WORK);
+    assert_true(failed <= FIRST_FEW / 50);
+}
+
+// Whoever asks for more than rounding allows gets the best point that was passed on the way.
+static void asking_for_more_never_gives_less(void** state) {
+    (void)state;
+    double worst = 0;
+    for (int k = 0; k < FIRST_FEW / 8; ++k) {
+        AppRandomProblem set = choose(k);
+        AppProblem* p = app_problem_random(&set);
+        const LashFrictionProblem* f = &p->friction;
+        double *P = calloc((size_t)f->m, 8), *U = calloc((size_t)f->m, 8);
+        LashFrictionSettings s = lash_friction_settings();
+        s.cold = true;
+        s.tolerance = 1e-16;
+        s.minimum_norm = false;
+        s.max_iterations = 600;
+        LashFrictionInfo info = solve_with(f, &s, P, U);
+        if (!(info.residual <= worst)) worst = info.residual;
+        if (info.residual > 1e-10) print_message("problem %d: %.1e\n", k, info.residual);
+        free(P);
+        free(U);
+        app_problem_destroy(p);
+    }
+    print_message("residuals up to %.1e where 1e-16 was asked for\n", worst);
+    assert_true(worst <= 1e-10);
+}
+
+RUN(TEST(work_is_bounded), TEST(asking_for_more_never_gives_less),
+    TEST(every_answer_passes_the_check), TEST(different_velocities_come_from_different_solutions))
