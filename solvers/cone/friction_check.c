@@ -6,6 +6,8 @@
 //
 // with u = U + (mu |U_T|, 0, 0), U = W P + b. Joint rows contribute |U|. Nothing is taken from the
 // solver: U is recomputed from W, P and b.
+#include <float.h>
+
 #include "core/error.h"
 #include "solvers/cone/friction_internal.h"
 #include "solvers/linear/dense.h"
@@ -37,6 +39,35 @@ double friction_lambda(int rows, const double* W, int ld) {
     if (rows == 2) return 0.5 * (a + b + sqrt((a - b) * (a - b) + 4 * d * d));
     double c = W[2 * ld + 2], e = 0.5 * (W[2] + W[2 * ld]), f = 0.5 * (W[ld + 2] + W[2 * ld + 1]);
     return lambda_three(a, b, c, d, e, f);
+}
+
+// A light part between two heavy ones hands on impulses of 1e6 Ns and must move exactly: P - rho u
+// would be P. With w = -rho u, z = P + w and s = |z_T| - mu z_N
+//
+//     z in the cone, s <= 0:    proj(z) - P = w
+//     outside:                  proj(z) - P = w - s/(1 + mu^2) (-mu, z_T/|z_T|)
+//     s = (|P_T| - mu P_N) + (|z_T| - |P_T|) - mu w_N,   |z_T| - |P_T| = (2 P_T + w_T).w_T/(|z_T| + |P_T|)
+//
+// in which nothing large cancels but the first bracket. It is zero where P slips, up to the rounding
+// of P itself, and then counts as zero: no impulse that a number can hold would be nearer.
+double friction_natural_exact(int rows, double mu, double rho, const double* P, const double* U) {
+    double slip = rows == 3 ? hypot(U[1], U[2]) : fabs(U[1]);
+    double w[3] = {-rho * (U[0] + mu * slip), -rho * U[1], rows == 3 ? -rho * U[2] : 0};
+    double T[2] = {P[1], rows == 3 ? P[2] : 0};
+    double before = hypot(T[0], T[1]), after = hypot(T[0] + w[1], T[1] + w[2]);
+    double beyond = before - mu * P[0];
+    if (fabs(beyond) <= 4 * DBL_EPSILON * before) beyond = 0;
+    double sum = before + after, n = P[0] + w[0];
+    double grows = sum > 0 ? ((2 * T[0] + w[1]) * w[1] + (2 * T[1] + w[2]) * w[2]) / sum : 0;
+    double s = beyond + grows - mu * w[0];
+    if (s > 0 && mu * after <= -n) return sqrt(P[0] * P[0] + T[0] * T[0] + T[1] * T[1]);
+    if (s > 0) {
+        double share = s / (1 + mu * mu);
+        w[0] += share * mu;
+        w[1] -= share * (T[0] + w[1]) / after;
+        w[2] -= share * (T[1] + w[2]) / after;
+    }
+    return sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2]);
 }
 
 const double* friction_block(const LashFrictionProblem* problem, int i, int row, int* ld) {

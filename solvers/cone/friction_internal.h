@@ -102,6 +102,12 @@ static inline void friction_project(int rows, double mu, double* x) {
     if (rows == 3) x[2] *= s;
 }
 
+// The same as friction_natural, where P is so large that rho u is lost in its rounding.
+double friction_natural_exact(int rows, double mu, double rho, const double* P, const double* U);
+
+// Impulses over rho beyond which that may be so: their rounding is 1e-13 m/s [m/s].
+#define LASH_LARGE_PUSH 1e3
+
 // |P - proj(P - rho u)| of one contact, u = U + (mu |U_T|, 0, 0).
 static inline double friction_natural(uint8_t kind, double mu, double rho, const double* P,
                                       const double* U) {
@@ -111,6 +117,7 @@ static inline double friction_natural(uint8_t kind, double mu, double rho, const
         return fabs(z > 0 ? rho * U[0] : P[0]);
     }
     int rows = kind;
+    if (P[0] > LASH_LARGE_PUSH * rho) return friction_natural_exact(rows, mu, rho, P, U);
     double t = rows == 3 ? sqrt(U[1] * U[1] + U[2] * U[2]) : fabs(U[1]);
     double z[3] = {P[0] - rho * (U[0] + mu * t), P[1] - rho * U[1], 0};
     if (rows == 3) z[2] = P[2] - rho * U[2];

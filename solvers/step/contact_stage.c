@@ -132,6 +132,8 @@ static double natural_map(int rows, double mu, double rho, const double* P, cons
                           const double* shift) {
     double x[3] = {0}, u[3] = {0};
     for (int r = 0; r < rows; ++r) u[r] = U[r] + shift[r];
+    if (P[0] > LASH_LARGE_PUSH * rho && rows > 1)
+        return friction_natural_exact(rows, mu, rho, P, u) / rho;
     x[0] = P[0] - rho * (u[0] + mu * tangent_norm(u, rows));
     for (int r = 1; r < rows; ++r) x[r] = P[r] - rho * u[r];
     double t = tangent_norm(x, rows), n = x[0];

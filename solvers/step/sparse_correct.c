@@ -22,6 +22,7 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "solvers/cone/friction_internal.h"
 #include "solvers/step/rows.h"
 #include "solvers/step/sparse_newton_internal.h"
 
@@ -204,6 +205,8 @@ static double largest_push(const SparseNewton* newton) {
 static double law_error(const Slot* slot, double mu, const double* P) {
     double rho = 1 / slot->lambda, z[3] = {0}, t = 0, sum = 0;
     int rows = slot->rows;
+    if (P[0] > LASH_LARGE_PUSH * rho && rows > 1)
+        return friction_natural_exact(rows, mu, rho, P, slot->u) * slot->lambda;
     for (int r = 1; r < rows; ++r) t += slot->u[r] * slot->u[r];
     z[0] = P[0] - rho * (slot->u[0] + mu * sqrt(t));
     for (int r = 1; r < rows; ++r) z[r] = P[r] - rho * slot->u[r];
