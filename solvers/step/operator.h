@@ -15,7 +15,7 @@ typedef enum Derivatives {
     DERIVATIVES_ALL       // and those of the joints
 } Derivatives;
 
-// In the order they are tried.
+// In the order they are tried; contacts between rigid bodies never by those of joints.
 typedef enum Attempt {
     ATTEMPT_CONTACTS,         // coupled, the operator is kept while it contracts
     ATTEMPT_CONTACTS_RENEWED, // coupled, a new one for each correction
@@ -34,6 +34,7 @@ typedef struct Convergence {
     double rate;        // contraction at worst
     int growing, stalled, weak;
     int solver;              // iterations of the contact solver before the last correction
+    int solver_first;        // and before the first one
     Derivatives derivatives; // that an operator of contacts may have
     bool rests;              // it begins where nothing moved: no correction may be needed
     bool used_old;           // the last correction used an operator of an earlier step

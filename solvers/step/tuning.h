@@ -38,6 +38,7 @@ static const struct Tuning {
     double gain;         // a correction that leaves more than this has not gained anything
     int patience;        // such corrections in a row, where the operator is kept
     int circle;          // corrections without a new best, for any operator: it runs in a circle
+    int most_work;       // iterations of the contact solver, before the next correction begins
 
     // --- Memory of hard steps ---
     // A fresh operator that contracts worse than `poor` serves velocities and positions badly: each
@@ -82,6 +83,7 @@ static const struct Tuning {
     .gain = 0.5,
     .patience = 4,
     .circle = 12,
+    .most_work = 150,
     .poor = 0.1,
     .first_separation = 32,
     .longest_separation = 1 << 16,
