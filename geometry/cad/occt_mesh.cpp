@@ -328,14 +328,16 @@ void write_mass(const PartWork& w, int part, Tables* tables) {
     p.closed = closed && shells > 0;
     p.valid = BRepCheck_Analyzer(w.shape).IsValid();
     p.tolerance_max = largest_tolerance(w.shape) * w.metre;
-    GProp_GProps surface;
-    if (!w.faces.empty()) BRepGProp::SurfaceProperties(w.shape, surface);
     Vec3 middle = vec3_scale(0.5, vec3_add(p.box.low, p.box.high));
     Moments moments;
     if (p.faces > 0) moments = measure_faces(w, middle, &tables->face[p.first_face]);
     for (int i = p.first_face; i < p.first_face + p.faces; ++i) p.area += tables->face[i].area;
-    p.center = w.faces.empty() ? vec3_scale(0.5, vec3_add(p.box.low, p.box.high))
-                               : to_metres(surface.CentreOfMass(), w.metre);
+    p.center = middle;
+    if (!w.faces.empty() && !p.closed) { // of area
+        GProp_GProps surface;
+        BRepGProp::SurfaceProperties(w.shape, surface);
+        p.center = to_metres(surface.CentreOfMass(), w.metre);
+    }
     std::string name = &tables->string[p.name];
     std::vector<std::string> doubts;
     if (p.closed)
