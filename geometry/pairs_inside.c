@@ -21,6 +21,7 @@
 // the face and its chosen neighbours across convex edges, and other penetrations are left out where
 // such a neighbour is at less than half the depth and a shallower root nearby stands for them.
 #include "geometry/kernels/bezier.h"
+#include "geometry/kernels/freeform_normal.h"
 #include "geometry/kernels/kernels_internal.h"
 #include "geometry/pairs_internal.h"
 
@@ -168,13 +169,19 @@ static void look_along_edge(const Inside* in, const LashEdge* e, double s, doubl
     }
 }
 
-// A point of a plane face beside its vertex or edge (p, own frame; into: unit direction in the face). Parts of the same
-// outline that lie flush on each other have every edge and vertex in a side of the other, at no depth; their faces
-// are inside all the same.
-static void look_into_face(const Inside* in, Vec3 p, Vec3 into, double depth, Deepest* best) {
+// A point of a face beside its vertex or edge (p, own frame; into: unit direction along the face). Parts of the same
+// outline that lie flush on each other, or side by side between the same planes (gears, rollers), have every edge and
+// vertex in a side of the other, at no depth; their faces are inside all the same. A free face is left by its curvature
+// times the square of that little way.
+static void look_into_face(const Inside* in, const LashFace* face, Vec3 p, Vec3 into, double depth,
+                           Deepest* best) {
     static const double BESIDE = 3; // depths: the side is not nearer than the root's face
     LashSolidFoot foot;
-    Vec3 point = lash_place(in->place, vec3_add_scaled(p, BESIDE * depth, into));
+    Vec3 beside = vec3_add_scaled(p, BESIDE * depth, into);
+    if (face->type != LASH_PLANE && face->type != LASH_FREEFORM)
+        beside = vec3_add_scaled(beside, -lash_face_distance(face, beside),
+                                 lash_face_normal(face, beside));
+    Vec3 point = lash_place(in->place, beside);
     if (lash_solid_nearest(in->solid, point, 2 * BESIDE * depth, &foot))
         keep_deeper(best, in, point, &foot);
 }
@@ -185,9 +192,12 @@ static void look_beside_edge(const Inside* in, const LashEdge* e, double t, doub
     LashCurvePoint at = lash_edge_point(in->f->shape, e, t);
     for (int k = 0; k < 2; ++k) {
         const LashFace* face = e->face[k] >= 0 ? in->f->shape->face + e->face[k] : NULL;
-        if (face == NULL || face->type != LASH_PLANE) continue;
-        Vec3 left = vec3_normalize(vec3_cross(lash_face_normal(face, at.p), at.d));
-        look_into_face(in, at.p, k == 0 ? left : vec3_neg(left), depth, best);
+        if (face == NULL) continue;
+        Vec3 normal = face->type == LASH_FREEFORM
+                          ? lash_freeform_edge_normal(in->f->shape, face, e, t, at.p)
+                          : lash_face_normal(face, at.p);
+        Vec3 left = vec3_normalize(vec3_cross(normal, at.d));
+        look_into_face(in, face, at.p, k == 0 ? left : vec3_neg(left), depth, best);
     }
 }
 
@@ -207,7 +217,8 @@ static void look_between_edges(const Inside* in, const LashEdge* e, const LashEd
         middle = vec3_add_scaled(middle, first ? 1 : -1, vec3_normalize(at.d));
     }
     if (vec3_norm(middle) > 0.1) // a half circle has its vertex on a line
-        look_into_face(in, in->f->vertex->point, vec3_normalize(middle), depth, best);
+        look_into_face(in, shape->face + common, in->f->vertex->point, vec3_normalize(middle),
+                       depth, best);
 }
 
 // The vertex of a root on a face, not nearest to it: are all its edges above, and some of one

@@ -355,6 +355,37 @@ static void a_corner_cut_off_and_an_edge_at_a_reentrant_corner_keep_their_depth(
     }
 }
 
+// ---- between the same planes --------------------------------------------------------------------
+
+// Rollers, gears: their edges lie in the end planes of the other, at no depth.
+static void parts_between_the_same_planes_have_the_depth_of_their_sides(void** state) {
+    (void)state;
+    static const char lobe[] =
+        "\"steps\": [{\"extrude\": {\"profile\": {\"spline\": [[6, 0], [0, 5], [-6, 0], [0, "
+        "-5]]}, \"length\": 5}, \"at\": [0, 0, -2.5]}]";
+    LashShape* shape[2] = {lash_shape_cylinder(6e-3, 5e-3), part("lobe", lobe)};
+    for (int i = 0; i < 4; ++i) {
+        LashPairDef def = lash_pair_def();
+        def.a.shape = shape[i / 2];
+        def.b.shape = shape[i % 2];
+        Rig rig = {.pair = lash_pair_create(&def)};
+        LashPairWork* work = lash_pair_work_create(rig.pair);
+        for (int k = -20; k <= 50; ++k) {
+            int count;
+            Pose a = pose(vec3(12e-3 - 1e-6 * k, 0, 0), quat_identity());
+            double gap = least_gap(&rig, work, 0, a, &count);
+            a.r.z = 5e-4; // the same depth, and edges that are inside
+            double beside = least_gap(&rig, work, 0, a, &count);
+            if (i == 0) assert_true(fabs(gap + 1e-6 * k) <= 1e-12);
+            if (!(fabs(gap - beside) <= 1e-12))
+                fail_msg("%d, %d: gap %.9g, expected %.9g", i, k, gap, beside);
+        }
+        lash_pair_work_destroy(work);
+        lash_pair_destroy(rig.pair);
+    }
+    for (int i = 0; i < 2; ++i) lash_shape_destroy(shape[i]);
+}
+
 // ---- interference -------------------------------------------------------------------------------
 
 static void boxes_in_each_other_are_found_with_place_and_depth(void** state) {
@@ -380,6 +411,7 @@ int main(void) {
         cmocka_unit_test(a_point_is_inside_where_the_mesh_winds_around_it),
         cmocka_unit_test(a_corner_cut_off_and_an_edge_at_a_reentrant_corner_keep_their_depth),
         cmocka_unit_test(gaps_along_paths_change_by_no_more_than_the_motion),
+        cmocka_unit_test(parts_between_the_same_planes_have_the_depth_of_their_sides),
         cmocka_unit_test(boxes_in_each_other_are_found_with_place_and_depth),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
