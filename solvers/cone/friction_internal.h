@@ -178,6 +178,7 @@ double friction_interior_held(Friction* friction, int max_solves, double toleran
 // Which problems a rung is for.
 typedef enum RungWhere {
     WHERE_SMALL,   // dense, up to LASH_SMALL_ROWS rows; these rungs stand first
+    WHERE_COLD,    // without a warm start: contacts that hardly feel each other need no more
     WHERE_ANY,     // all
     WHERE_CONES,   // with friction
     WHERE_NO_CONES // without: pivoting solves it, or shows that it has no solution

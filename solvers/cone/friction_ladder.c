@@ -10,6 +10,7 @@
 const Rung friction_ladder[] = {
     {LASH_FRICTION_STATUS, WHERE_SMALL, START_WARM, .sweeps = 0, .steps = 8},
     {LASH_FRICTION_STATUS, WHERE_SMALL, START_BEST, .sweeps = 3, .steps = 6},
+    {LASH_FRICTION_GAUSS_SEIDEL, WHERE_COLD, START_WARM, .sweeps = 1},
     {LASH_FRICTION_NEWTON, WHERE_ANY, START_WARM, .sweeps = 0, .steps = 2, .near = 10},
     {LASH_FRICTION_NEWTON, WHERE_ANY, START_WARM, .sweeps = 10, .steps = 15},
     {LASH_FRICTION_INTERIOR, WHERE_CONES, START_LATEST, .steps = 90},
@@ -46,6 +47,8 @@ static bool applies(const Climb* climb, const Rung* rung) {
             return false;
         case WHERE_NO_CONES:
             return !climb->cones; // it takes its time: nothing else says that there is no solution
+        case WHERE_COLD:
+            return friction->settings->cold;
         case WHERE_CONES:
             return climb->cones && time;
         case WHERE_ANY:
@@ -107,6 +110,8 @@ static double run(Climb* climb, const Rung* rung) {
     double tolerance = climb->tolerance;
     climb->info.method = rung->method;
     switch (rung->method) {
+        case LASH_FRICTION_GAUSS_SEIDEL:
+            return friction_gauss_seidel(friction, rung->sweeps, tolerance);
         case LASH_FRICTION_NEWTON:
             return run_newton(climb, rung);
         case LASH_FRICTION_PIVOTING:

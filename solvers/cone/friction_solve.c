@@ -64,12 +64,24 @@ size_t lash_friction_work_size(int contacts, int m) {
            round_up(matrix_size(contacts, m) * sizeof(double));
 }
 
+// Is every number finite? 0 x is NaN where it is not; eight sums, so that none waits for another.
+static bool all_finite(const double* x, int n) {
+    typedef double Two __attribute__((vector_size(16), aligned(8), may_alias));
+    Two sum[4] = {{0}};
+    double rest = 0;
+    int i = 0;
+    for (; i + 8 <= n; i += 8)
+        for (int k = 0; k < 4; ++k) sum[k] += 0 * ((const Two*)(x + i))[k];
+    for (; i < n; ++i) rest += 0 * x[i];
+    sum[0] += (sum[1] + sum[2]) + sum[3];
+    return sum[0][0] + sum[0][1] + rest == 0;
+}
+
 static void check_input(const LashFrictionProblem* problem, const double* P) {
     LASH_ASSERT(problem->contacts >= 0 && problem->m >= 0 &&
                 (problem->W != NULL) != (problem->sparse != NULL));
     LASH_ASSERT(problem->W == NULL || problem->ldw >= problem->m);
     int rows = 0;
-    double sum = 0;
     for (int i = 0; i < problem->contacts; ++i) {
         uint8_t kind = friction_kind(problem, i);
         LASH_ASSERT(kind <= LASH_CONTACT_SPATIAL);
@@ -78,8 +90,8 @@ static void check_input(const LashFrictionProblem* problem, const double* P) {
         rows += lash_contact_rows(kind);
     }
     LASH_ASSERT(rows == problem->m);
-    for (int i = 0; i < problem->m; ++i) sum += problem->b[i] * 0 + P[i] * 0;
-    LASH_ASSERT(sum == 0); // NaN or infinity in b or P
+    LASH_ASSERT(all_finite(problem->b, problem->m)); // no NaN, no infinity
+    LASH_ASSERT(all_finite(P, problem->m));
     if (problem->sparse != NULL)
         LASH_ASSERT(problem->sparse->blocks == problem->contacts &&
                     problem->sparse->start[problem->contacts] == problem->m);
@@ -87,18 +99,18 @@ static void check_input(const LashFrictionProblem* problem, const double* P) {
 
 // O(m^2): only where small systems did not answer.
 static void check_matrix(const LashFrictionProblem* problem) {
-    double sum = 0;
     const LashBlockSparse* W = problem->sparse;
     size_t ld = (size_t)problem->ldw;
+    bool finite = true;
     for (int j = 0; j < problem->m && W == NULL; ++j)
-        for (int i = 0; i < problem->m; ++i) sum += 0 * problem->W[(size_t)j * ld + (size_t)i];
+        finite = finite && all_finite(problem->W + (size_t)j * ld, problem->m);
     for (int i = 0; W != NULL && i < problem->contacts; ++i)
         for (int k = W->pointer[i]; k < W->pointer[i + 1]; ++k) {
             int j = W->column[k];
             int size = (W->start[i + 1] - W->start[i]) * (W->start[j + 1] - W->start[j]);
-            for (int e = 0; e < size; ++e) sum += 0 * W->values[W->offset[k] + e];
+            finite = finite && all_finite(W->values + W->offset[k], size);
         }
-    LASH_ASSERT(sum == 0); // NaN or infinity in W
+    LASH_ASSERT(finite); // NaN or infinity in W
 }
 
 // The next part of the workspace, rounded up.
@@ -145,22 +157,24 @@ static Friction prepare(const LashFrictionProblem* problem, const LashFrictionSe
 }
 
 // Moves P to the smallest of equal answers where there may be several, unless rounding spoils it.
-static void minimise_norm(Friction* friction) {
+// False: P and U are as they were.
+static bool minimise_norm(Friction* friction) {
     const LashFrictionProblem* problem = friction->problem;
     const LashFrictionSettings* settings = friction->settings;
     double *P = friction->P, *U = friction->U, *P_new = friction->trial_P;
     if (!friction->singular &&
         !friction_touching(problem, friction->contact, friction->scale, P, U))
-        return;
+        return false;
     if (friction->m > LASH_NORM_ROWS) {
         if (problem->W != NULL) friction_smallest(friction, settings->tolerance);
-        return;
+        return true;
     }
     if (!friction_minimum_norm(problem, friction->contact, friction->scale, P, U, P_new,
                                friction->matrix))
-        return;
+        return false;
     if (lash_friction_residual(problem, settings->measure, P_new, U) <= settings->tolerance)
         memcpy(P, P_new, (size_t)friction->m * sizeof(double));
+    return true;
 }
 
 static void finish(Friction* friction, LashFrictionInfo* info) {
@@ -168,10 +182,8 @@ static void finish(Friction* friction, LashFrictionInfo* info) {
     const LashFrictionSettings* settings = friction->settings;
     double *P = friction->P, *U = friction->U;
     double residual = lash_friction_residual(problem, settings->measure, P, U);
-    if (residual <= settings->tolerance && settings->minimum_norm) {
-        minimise_norm(friction);
+    if (residual <= settings->tolerance && settings->minimum_norm && minimise_norm(friction))
         residual = lash_friction_residual(problem, settings->measure, P, U);
-    }
     info->outcome = residual <= settings->tolerance ? LASH_CONVERGED : LASH_INACCURATE;
     if (!(residual < INFINITY)) {
         memset(P, 0, (size_t)friction->m * sizeof(double));
@@ -207,6 +219,30 @@ static LashFrictionInfo run_method(Friction* friction) {
     return info;
 }
 
+// From nothing: is P = 0 an answer already? There U = b, and lambda does not matter: the error of a contact,
+// |proj(-rho u)| / rho, is the same for every rho, since a cone looks the same at any distance.
+static bool rests(const LashFrictionProblem* problem, const LashFrictionSettings* settings,
+                  double* U, LashFrictionInfo* info) {
+    static const double none[3] = {0, 0, 0};
+    double norm = 0, sum = 0, worst = 0;
+    for (int i = 0; i < problem->m; ++i) norm += problem->b[i] * problem->b[i];
+    double scale = 1 + sqrt(norm), limit = settings->tolerance * scale;
+    for (int i = 0, row = 0; i < problem->contacts; ++i) {
+        uint8_t kind = friction_kind(problem, i);
+        double mu = kind > 1 ? problem->mu[i] : 0;
+        double error = friction_natural(kind, mu, 1, none, problem->b + row);
+        if (!(error <= limit)) return false;
+        worst = fmax(worst, error);
+        sum += error * error;
+        row += lash_contact_rows(kind);
+    }
+    if (settings->measure == LASH_MEASURE_PLAIN) worst = sqrt(sum);
+    if (!(worst <= limit)) return false;
+    memcpy(U, problem->b, (size_t)problem->m * sizeof *U);
+    info->residual = worst / scale;
+    return true;
+}
+
 LashFrictionInfo lash_friction_solve(const LashFrictionProblem* problem,
                                      const LashFrictionSettings* settings, double* P, double* U,
                                      void* work) {
@@ -215,6 +251,8 @@ LashFrictionInfo lash_friction_solve(const LashFrictionProblem* problem,
     check_input(problem, P);
     LASH_VALIDATE((check_matrix(problem), true));
     LashFrictionMethod method = settings->method;
+    if (settings->cold && method == LASH_FRICTION_DEFAULT && rests(problem, settings, U, &info))
+        return info;
     bool small = problem->W != NULL && problem->m <= LASH_SMALL_ROWS;
     if (small && (method == LASH_FRICTION_DEFAULT || method == LASH_FRICTION_STATUS)) {
         if (friction_small(problem, settings, P, U, &info)) return info;

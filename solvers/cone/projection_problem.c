@@ -136,7 +136,8 @@ static LashFrictionInfo solve_rows(const Projection* projection, double* tau, do
                                     .ldw = problem->lda};
     LashFrictionSettings settings = lash_friction_settings();
     settings.tolerance = problem->tolerance / (1 + sqrt(norm));
-    settings.cold = true;
+    // Not cold: gaps within the tolerance are closed, too, or the multipliers would jump from step to step.
+    if (problem->m > 0) memset(tau, 0, (size_t)problem->m * sizeof *tau);
     settings.max_iterations = problem->max_iterations;
     settings.stop = problem->stop;
     return lash_friction_solve(&friction, &settings, tau, g_new, projection->friction);

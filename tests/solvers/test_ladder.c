@@ -16,6 +16,7 @@
 
 static const char* const where_text[] = {
     [WHERE_SMALL] = "up to 32 rows, dense",
+    [WHERE_COLD] = "all, without a warm start",
     [WHERE_ANY] = "all",
     [WHERE_CONES] = "with friction",
     [WHERE_NO_CONES] = "without friction",
@@ -112,11 +113,66 @@ static void an_answer_names_its_rung(void** state) {
     assert_string_equal(lash_friction_method_name(smooth), "pivoting");
 }
 
+// Blocks of their own: W = diag(2, 1, 1) for each contact, b pushes half of them together.
+static AppProblem* apart(int contacts, double b_n) {
+    AppEntry entry[3 * 50];
+    uint8_t kind[50];
+    double mu[50], b[3 * 50];
+    assert_in_range(contacts, 1, 50);
+    for (int i = 0; i < contacts; ++i) {
+        kind[i] = LASH_CONTACT_SPATIAL;
+        mu[i] = 0.3;
+        for (int r = 0; r < 3; ++r)
+            entry[3 * i + r] = (AppEntry){3 * i + r, 3 * i + r, r == 0 ? 2 : 1};
+        b[3 * i] = i % 2 == 0 ? b_n : 1;
+        b[3 * i + 1] = 0.5 * b_n;
+        b[3 * i + 2] = -0.25 * b_n;
+    }
+    return app_problem_build(contacts, kind, mu, b, 3 * contacts, (size_t)(3 * contacts), entry);
+}
+
+static void contacts_that_do_not_feel_each_other_need_one_sweep(void** state) {
+    (void)state;
+    AppProblem* problem = apart(40, -1);
+    LashFrictionInfo info = solve(&problem->friction, LASH_FRICTION_DEFAULT);
+    assert_int_equal(info.outcome, LASH_CONVERGED);
+    assert_string_equal(lash_friction_method_name(info.method), "gauss-seidel");
+    assert_int_equal(info.iterations, 1);
+    app_problem_destroy(problem);
+}
+
+// The residual of P = 0 is that of the independent check, in both measures; a warm start is not asked so.
+static void nothing_is_an_answer_where_it_is_one_to_the_tolerance(void** state) {
+    (void)state;
+    for (int k = 0; k < 4; ++k) {
+        AppProblem* problem = apart(k % 2 == 0 ? 6 : 40, k < 2 ? -1e-12 : -1e-8);
+        double P[120], U[120];
+        size_t size = lash_friction_work_size(problem->friction.contacts, problem->friction.m);
+        void* work = aligned_alloc(64, (size + 63) / 64 * 64);
+        for (int measure = 0; measure < 2; ++measure) {
+            LashFrictionSettings settings = lash_friction_settings();
+            settings.cold = true;
+            settings.tolerance = 1e-10;
+            settings.measure = measure == 0 ? LASH_MEASURE_VELOCITY : LASH_MEASURE_PLAIN;
+            LashFrictionInfo info = lash_friction_solve(&problem->friction, &settings, P, U, work);
+            assert_int_equal(info.outcome, LASH_CONVERGED);
+            assert_int_equal(info.iterations == 0, k < 2);
+            assert_int_equal(P[0] == 0, k < 2);
+            double check = lash_friction_residual(&problem->friction, settings.measure, P, U);
+            assert_true(fabs(info.residual - check) <= 1e-12 * check);
+        }
+        free(work);
+        app_problem_destroy(problem);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_manual_shows_the_ladder),
         cmocka_unit_test(rungs_for_small_problems_stand_first),
         cmocka_unit_test(an_answer_names_its_rung),
+        cmocka_unit_test(contacts_that_do_not_feel_each_other_need_one_sweep),
+        cmocka_unit_test(nothing_is_an_answer_where_it_is_one_to_the_tolerance),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
