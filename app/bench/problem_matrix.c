@@ -388,11 +388,11 @@ void problem_free_sparse(LashBlockSparse* sparse) {
     *sparse = (LashBlockSparse){0};
 }
 
-// Dense when small or well filled, sparse blocks otherwise.
+// Dense when so small that the solver works on its stack (LASH_SMALL_ROWS), or well filled; sparse blocks otherwise.
 void problem_set_matrix(AppProblem* problem, const ProblemMatrix* matrix) {
     double filled = (double)matrix->count / ((double)matrix->rows * (double)matrix->rows);
     problem->friction.m = matrix->rows;
-    if (matrix->rows <= 64 || (filled > 0.5 && matrix->rows <= 6000)) {
+    if (matrix->rows <= 32 || (filled > 0.5 && matrix->rows <= 6000)) {
         problem->friction.W = problem_dense(matrix);
         problem->friction.ldw = matrix->rows;
     } else {

@@ -56,6 +56,9 @@ static void gather_row(const LashBlockSparse* W, int i, int rows, const double* 
             q[0] += a[0] * x[0] + a[3] * x[1] + a[6] * x[2];
             q[1] += a[1] * x[0] + a[4] * x[1] + a[7] * x[2];
             q[2] += a[2] * x[0] + a[5] * x[1] + a[8] * x[2];
+        } else if (rows == 2 && columns == 2) {
+            q[0] = (q[0] + a[0] * x[0]) + a[2] * x[1];
+            q[1] = (q[1] + a[1] * x[0]) + a[3] * x[1];
         } else {
             for (int s = 0; s < columns; ++s)
                 for (int r = 0; r < rows; ++r) q[r] += a[s * rows + r] * x[s];

@@ -33,13 +33,24 @@ typedef struct Norm {
     double *x, *z, *y, *d, *h, *step;
 } Norm;
 
-static bool coupled(const LashFrictionProblem* problem, int i, const LocalContact* a, int j,
+static bool coupled(const LashFrictionProblem* problem, const LocalContact* a,
                     const LocalContact* b) {
-    if (problem->W == NULL) return lash_block_sparse_find(problem->sparse, i, j) != NULL;
     const double* W = problem->W + (size_t)a->row + (size_t)b->row * (size_t)problem->ldw;
     for (int s = 0; s < b->rows; ++s)
         for (int r = 0; r < a->rows; ++r)
             if (W[(size_t)r + (size_t)s * (size_t)problem->ldw] != 0) return true;
+    return false;
+}
+
+// Is a contact loaded that contact i is coupled with?
+static bool beside_load(const LashFrictionProblem* problem, const LocalContact* contacts, int i,
+                        const double* P) {
+    const LashBlockSparse* W = problem->sparse;
+    for (int k = W != NULL ? W->pointer[i] : 0; W != NULL && k < W->pointer[i + 1]; ++k)
+        if (W->column[k] != i && P[contacts[W->column[k]].row] != 0) return true;
+    for (int j = 0; j < problem->contacts && W == NULL; ++j)
+        if (P[contacts[j].row] != 0 && j != i && coupled(problem, contacts + i, contacts + j))
+            return true;
     return false;
 }
 
@@ -51,9 +62,7 @@ bool friction_touching(const LashFrictionProblem* problem, const LocalContact* c
         if (contact->kind == LASH_CONTACT_BILATERAL || U[contact->row] > zero ||
             P[contact->row] * contact->lambda > zero)
             continue;
-        for (int j = 0; j < problem->contacts; ++j)
-            if (P[contacts[j].row] != 0 && j != i && coupled(problem, i, contact, j, contacts + j))
-                return true;
+        if (beside_load(problem, contacts, i, P)) return true;
     }
     return false;
 }

@@ -18,6 +18,9 @@ void lash_block_sparse_multiply(const LashBlockSparse* A, const double* x, doubl
                 s[0] += a[0] * p[0] + a[3] * p[1] + a[6] * p[2];
                 s[1] += a[1] * p[0] + a[4] * p[1] + a[7] * p[2];
                 s[2] += a[2] * p[0] + a[5] * p[1] + a[8] * p[2];
+            } else if (rows == 2 && columns == 2) {
+                s[0] = (s[0] + a[0] * p[0]) + a[2] * p[1];
+                s[1] = (s[1] + a[1] * p[0]) + a[3] * p[1];
             } else {
                 for (int c = 0; c < columns; ++c)
                     for (int r = 0; r < rows; ++r) s[r] += a[c * rows + r] * p[c];
