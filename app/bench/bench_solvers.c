@@ -6,14 +6,17 @@
 #include "app/bench/bench_solvers.h"
 #include "app/bench/bench_clock.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include "app/bench/peer.h"
 #include "app/bench/problem_builtin.h"
+#include "app/bench/problem_drawn.h"
 #include "app/cli/options.h"
 #include "app/cli/report.h"
 #include "core/arena.h"
@@ -29,6 +32,8 @@ typedef struct Options {
     AppOperands files;
     bool json, no_peer, shares;
     double tolerance; // NAN: by size
+    int drawn;
+    const char* keep;
 } Options;
 
 #define OPTION(member) offsetof(Options, member)
@@ -38,6 +43,11 @@ static const AppOption options[] = {
     {"shares", 0, APP_FLAG, NULL,
      "solve each file again at 1e-4, 1e-6, 1e-8, 1e-10 and 1e-12: the share that is solved",
      OPTION(shares)},
+    {"drawn", 0, APP_INTEGER, "N",
+     "solve N problems drawn from steps of the mechanisms of models/scale, at each of these "
+     "tolerances",
+     OPTION(drawn)},
+    {"keep", 0, APP_FILE, "FOLDER", "write the problems drawn as files", OPTION(keep)},
     {"no-peer", 0, APP_FLAG, NULL, "do not run the other program", OPTION(no_peer)},
     {"json", 0, APP_FLAG, NULL, "print one JSON document instead of text", OPTION(json)},
 };
@@ -67,8 +77,9 @@ typedef struct Line { // one row of the table
     AppThreeResiduals three;
     char peer[32];
     double peer_us, peer_residual;
-    bool shares, peer_asked; // solved[k]: at tolerance k of the shares
-    bool solved[SHARES], peer_solved[SHARES];
+    int problems;                            // of a line for many that were drawn; 0: a file
+    int asked, peer_asked;                   // problems solved for the shares; by the other program
+    int solved[SHARES], peer_solved[SHARES]; // of them at tolerance k
 } Line;
 
 typedef struct Table {
@@ -157,7 +168,7 @@ static void time_friction(const AppProblem* problem, LashFrictionMeasure measure
     lash_free(b);
 }
 
-// Cold, once: residual only.
+// Cold, once.
 static void solve_once(const AppProblem* problem, double tolerance, Line* line) {
     LashFrictionProblem f = problem->friction;
     size_t bytes = (size_t)f.m * sizeof(double);
@@ -169,7 +180,11 @@ static void solve_once(const AppProblem* problem, double tolerance, Line* line) 
     settings.tolerance = problem->global != NULL ? 0.5 * tolerance : tolerance;
     settings.measure = LASH_MEASURE_PLAIN;
     settings.cold = true;
-    lash_friction_solve(&f, &settings, P, U, work);
+    BenchInstant start = bench_now();
+    LashFrictionInfo info = lash_friction_solve(&f, &settings, P, U, work);
+    line->us = bench_since(start);
+    line->method = lash_friction_method_name(info.method);
+    line->iterations = info.iterations;
     line->residual = app_problem_residual(problem, P);
     free(work);
     lash_free(P);
@@ -242,7 +257,7 @@ static bool write_local(const AppProblem* problem, char* path) {
 
 // Is the file solved at each of the tolerances, when it is asked for?
 static void find_shares(const AppProblem* problem, const char* peer_file, Line* line) {
-    line->shares = true;
+    line->asked = 1;
     line->peer_asked = peer_file != NULL;
     for (int k = 0; k < SHARES; ++k) {
         Line once = {.peer_us = NAN, .peer_residual = NAN};
@@ -251,7 +266,7 @@ static void find_shares(const AppProblem* problem, const char* peer_file, Line* 
         if (peer_file == NULL) continue;
         ask_peer(peer_file, share_tolerance[k], &once);
         line->peer_solved[k] = once.peer_residual <= share_tolerance[k];
-        if (once.peer[0] == '\0') line->peer_asked = false; // not installed
+        if (once.peer[0] == '\0') line->peer_asked = 0; // not installed
     }
 }
 
@@ -280,6 +295,71 @@ static bool run_file(const Options* o, const char* path, Table* t, LashError* er
     }
     app_problem_destroy(problem);
     return true;
+}
+
+// ---- problems drawn from steps ------------------------------------------------------------------
+
+typedef struct Collection {
+    const Options* options;
+    Table* table;
+    double tolerance;
+} Collection;
+
+static bool keep_problem(const char* folder, const AppDrawn* drawn, LashError* error) {
+    char path[1200];
+    snprintf(path, sizeof path, "%.1000s/%s_%d_%04d.dat", folder, app_scale_name(drawn->model),
+             drawn->size, drawn->step);
+    FILE* file = fopen(path, "w");
+    bool good = file != NULL && fwrite(drawn->text, 1, drawn->bytes, file) == drawn->bytes;
+    if (file != NULL) good = fclose(file) == 0 && good;
+    return good || lash_error_set(error, LASH_ERROR_IO, path, "cannot be written");
+}
+
+// The line of the mechanism that the problem comes from: problems of one come together.
+static Line* line_of(Table* t, const AppDrawn* drawn) {
+    char name[64];
+    snprintf(name, sizeof name, "%s_%d", app_scale_name(drawn->model), drawn->size);
+    Line* last = t->count > 0 ? &t->line[t->count - 1] : NULL;
+    return last != NULL && strcmp(last->name, name) == 0 ? last : add_line(t, name);
+}
+
+// Adds one to a line: its worst residual and method, its largest size, its mean time and iterations.
+static void add_problem(Line* line, const AppProblem* problem, const Line* once, double tolerance) {
+    double n = ++line->problems;
+    bool worst = line->problems == 1 || !(once->residual <= line->residual);
+    if (worst) line->residual = once->residual;
+    if (worst) line->method = once->method;
+    if (problem->units > line->contacts) line->contacts = problem->units;
+    line->us += (once->us - line->us) / n;
+    line->iterations += once->iterations;
+    judge(line, LASH_INACCURATE, tolerance);
+}
+
+static bool take_drawn(void* context, const AppDrawn* drawn, LashError* error) { // AppDrawnEach
+    const Collection* into = context;
+    const char* folder = into->options->keep;
+    if (folder != NULL && !keep_problem(folder, drawn, error)) return false;
+    AppProblem* problem = app_problem_parse(drawn->text, drawn->bytes, error);
+    if (problem == NULL) return false;
+    Line *line = line_of(into->table, drawn), once = {0};
+    solve_once(problem, into->tolerance, &once);
+    add_problem(line, problem, &once, into->tolerance);
+    ++line->asked;
+    for (int k = 0; k < SHARES; ++k) {
+        solve_once(problem, share_tolerance[k], &once);
+        line->solved[k] += once.residual <= share_tolerance[k];
+    }
+    app_problem_destroy(problem);
+    return true;
+}
+
+static bool run_drawn(const Options* o, Table* t, LashError* error) {
+    Collection into = {o, t, isfinite(o->tolerance) ? o->tolerance : 1e-10};
+    struct stat info;
+    if (o->keep != NULL && ((mkdir(o->keep, 0777) != 0 && errno != EEXIST) ||
+                            stat(o->keep, &info) != 0 || !S_ISDIR(info.st_mode)))
+        return lash_error_set(error, LASH_ERROR_IO, o->keep, "is no folder and cannot be made one");
+    return app_problems_draw(o->drawn, take_drawn, &into, error);
 }
 
 static void run_builtin(const Options* o, Table* t) {
@@ -326,31 +406,30 @@ static int solved_at(const Table* t, int k, bool peer, int* asked) {
     *asked = 0;
     for (int i = 0; i < t->count; ++i) {
         const Line* line = &t->line[i];
-        if (!line->shares || (peer && !line->peer_asked)) continue;
-        ++*asked;
+        *asked += peer ? line->peer_asked : line->asked;
         solved += peer ? line->peer_solved[k] : line->solved[k];
     }
     return solved;
 }
 
-static void print_shares(const Table* t) {
+static void print_shares(const Table* t, bool peer_too) {
     int asked, all;
     solved_at(t, 0, false, &all);
     if (all == 0) return;
     printf("%-12s", "solved at");
     for (int k = 0; k < SHARES; ++k) printf(" %8.0e", share_tolerance[k]);
-    for (int peer = 0; peer < 2; ++peer) {
+    for (int peer = 0; peer < (peer_too ? 2 : 1); ++peer) {
         solved_at(t, 0, peer == 1, &asked);
         printf("\n%-12s", peer == 0 ? "lash" : "siconos");
         if (asked == 0) printf(" not installed");
         for (int k = 0; k < SHARES && asked > 0; ++k)
             printf(" %6.1f %%", 100.0 * solved_at(t, k, peer == 1, &asked) / asked);
-        if (asked > 0) printf("  of %d files", asked);
+        if (asked > 0) printf("  of %d problems", asked);
     }
     printf("\n");
 }
 
-static void print_table(const Table* t) {
+static void print_table(const Table* t, bool peer_too) {
     printf("%-40s %8s %-13s %9s %9s %10s %12s  %-8s %12s %9s %7s\n", "problem", "contacts",
            "method", "outcome", "residual", "iterations", "us", "peer", "peer us", "residual",
            "ratio");
@@ -364,12 +443,14 @@ static void print_table(const Table* t) {
         else if (l->peer[0] != 0)
             printf(" %7s", l->peer_residual <= l->tolerance ? "-" : "missed"); // the tolerance
         if (l->size > 0) printf("  %.3f us per contact", l->us / l->contacts);
+        if (l->problems > 0)
+            printf("  %d problems: worst residual, all iterations, mean time", l->problems);
         printf("\n");
         if (l->has_three)
             printf("%-40s %8s Signorini %.1e, Coulomb %.1e, dissipation %.1e\n", "", "",
                    l->three.signorini, l->three.coulomb, l->three.dissipation);
     }
-    print_shares(t);
+    print_shares(t, peer_too);
 }
 
 static void put_line(AppJson* json, const Line* line) {
@@ -381,6 +462,7 @@ static void put_line(AppJson* json, const Line* line) {
     app_json_put_text(json, "method", line->method);
     app_json_put_text(json, "outcome", outcome_name(line->outcome));
     app_json_put_integer(json, "iterations", line->iterations);
+    if (line->problems > 0) app_json_put_integer(json, "problems", line->problems);
     app_json_put_number(json, "tolerance", line->tolerance);
     app_json_put_number(json, "residual", line->residual);
     app_json_put_number(json, "us", line->us);
@@ -422,7 +504,18 @@ static bool run_all(const Options* o, Table* t, LashError* error) {
     if (o->tolerance <= 0 || o->tolerance >= 1)
         return lash_error_set(error, LASH_ERROR_USAGE, "--tolerance",
                               "expected a number between 0 and 1, found %g", o->tolerance);
-    if (o->files.count == 0) run_builtin(o, t);
+    if (o->drawn < 0 || (o->drawn > 0 && o->files.count > 0))
+        return lash_error_set(error, LASH_ERROR_USAGE, "--drawn",
+                              "expected a positive number and no files, found %d and %d files",
+                              o->drawn, o->files.count);
+    if (o->keep != NULL && o->drawn == 0)
+        return lash_error_set(error, LASH_ERROR_USAGE, "--keep",
+                              "expected --drawn N with it: what is to be kept?");
+    if (o->drawn > 0) {
+        if (!run_drawn(o, t, error)) return false;
+    } else if (o->files.count == 0) {
+        run_builtin(o, t);
+    }
     for (int i = 0; i < o->files.count; ++i)
         if (!run_file(o, o->files.item[i], t, error)) return false;
     for (int i = 0; i < t->count; ++i)
@@ -447,9 +540,9 @@ int app_bench_solvers(int argc, char** argv) {
         app_json_begin_array(json);
         for (int i = 0; i < t.count; ++i) put_line(json, &t.line[i]);
         app_json_end_array(json);
-        if (o.shares) put_shares(json, &t);
+        if (o.shares || o.drawn > 0) put_shares(json, &t);
     } else if (t.count > 0) {
-        print_table(&t);
+        print_table(&t, !o.no_peer && o.drawn == 0);
         fflush(stdout);
     }
     lash_free(t.line);

@@ -25,6 +25,15 @@ struct AppFrictionDump {
     char folder[1024];
 };
 
+AppFrictionDump* app_friction_dump_open(const LashSystem* system, LashSim* sim, double h) {
+    AppFrictionDump* dump = lash_alloc(sizeof *dump);
+    dump->system = system;
+    dump->sim = sim;
+    dump->h = h;
+    dump->work = system->work_create(system);
+    return dump;
+}
+
 AppFrictionDump* app_friction_dump_create(const LashSystem* system, LashSim* sim, double h,
                                           const char* folder, LashError* error) {
     struct stat info;
@@ -33,11 +42,7 @@ AppFrictionDump* app_friction_dump_create(const LashSystem* system, LashSim* sim
         lash_error_set(error, LASH_ERROR_IO, folder, "is no folder and cannot be made one");
         return NULL;
     }
-    AppFrictionDump* dump = lash_alloc(sizeof *dump);
-    dump->system = system;
-    dump->sim = sim;
-    dump->h = h;
-    dump->work = system->work_create(system);
+    AppFrictionDump* dump = app_friction_dump_open(system, sim, h);
     snprintf(dump->folder, sizeof dump->folder, "%s", folder);
     return dump;
 }

@@ -15,6 +15,8 @@ typedef struct AppFrictionDump AppFrictionDump; // borrows the system and the si
 // The folder is made where it is missing. NULL with error.
 AppFrictionDump* app_friction_dump_create(const LashSystem* system, LashSim* sim, double h,
                                           const char* folder, LashError* error);
+// The same without a folder, for app_friction_dump_put alone.
+AppFrictionDump* app_friction_dump_open(const LashSystem* system, LashSim* sim, double h);
 // Writes FOLDER/friction_STEP.dat of the step that begins at the state now; nothing where no contact
 // with friction is closed. False with error.
 bool app_friction_dump_step(AppFrictionDump* dump, LashError* error);

@@ -5,10 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "app/bench/bench_scale.h"
-#include "app/bench/problem_file.h"
-#include "app/run/friction_dump.h"
-#include "app/run/start.h"
+#include "app/bench/problem_drawn.h"
 #include "command.h"
 #include "core/arena.h"
 #include "test.h"
@@ -57,73 +54,58 @@ static void kept_problems_are_solved(void** state) {
     assert_true(files >= 16);
 }
 
-typedef struct Drawn {
+typedef struct Tally {
     int count, unsolved;
     double worst;
-} Drawn;
+    bool of[APP_SCALE_MODELS];
+} Tally;
 
-static void draw(AppFrictionDump* dump, Drawn* drawn) {
-    char* text = NULL;
-    size_t bytes = 0;
-    LashError error = {0};
-    FILE* file = open_memstream(&text, &bytes);
-    assert_non_null(file);
-    int contacts = app_friction_dump_put(dump, file);
-    fclose(file);
-    if (contacts > 0) {
-        AppProblem* problem = app_problem_parse(text, bytes, &error);
-        if (problem == NULL) fail_msg("%s: %s", error.where, error.message);
-        double residual = solved_to(problem);
-        app_problem_destroy(problem);
-        ++drawn->count;
-        drawn->unsolved += !(residual <= TOLERANCE);
-        drawn->worst = fmax(drawn->worst, residual);
-    }
-    free(text);
-}
-
-// Every so many steps of a run.
-static void draw_from(AppScaleModel model, int n, int steps, int every, Drawn* drawn) {
-    LashError error = {0};
-    AppScene scene;
-    char folder[400];
-    double moved;
-    if (!app_scale_open(model, n, &scene, &error)) fail_msg("%s: %s", error.where, error.message);
-    LashSim* sim = lash_sim_create(scene.system, &scene.settings);
-    assert_true(app_start_prepare(scene.model, scene.mech, scene.system, sim, &moved, &error));
-    AppFrictionDump* dump = app_friction_dump_create(
-        scene.system, sim, scene.settings.h, scratch_file("drawn", folder, sizeof folder), &error);
-    assert_non_null(dump);
-    for (int k = 1; k <= steps; ++k) {
-        assert_int_equal(lash_sim_step(sim).outcome, LASH_CONVERGED);
-        if (k % every == 0) draw(dump, drawn);
-    }
-    app_friction_dump_free(dump);
-    lash_sim_destroy(sim);
-    app_scene_close(&scene);
+static bool solve_drawn(void* context, const AppDrawn* drawn, LashError* error) { // AppDrawnEach
+    Tally* tally = context;
+    AppProblem* problem = app_problem_parse(drawn->text, drawn->bytes, error);
+    if (problem == NULL) return false;
+    double residual = solved_to(problem);
+    app_problem_destroy(problem);
+    ++tally->count;
+    tally->unsolved += !(residual <= TOLERANCE);
+    tally->worst = fmax(tally->worst, residual);
+    tally->of[drawn->model] = true;
+    return true;
 }
 
 static void problems_drawn_from_steps_are_solved(void** state) {
     (void)state;
-    bool all = getenv("LASH_LONG_TESTS") != NULL;
-    Drawn drawn = {0};
-    static const struct {
-        AppScaleModel model;
-        int n, steps, every; // a tenth of the steps in the short run
-    } runs[] = {
-        {APP_SCALE_FOUR_BARS, 4, 1250, 10},     {APP_SCALE_CHAIN, 8, 1250, 10},
-        {APP_SCALE_GEARS, 8, 1250, 10},         {APP_SCALE_SCISSORS, 3, 2500, 10},
-        {APP_SCALE_ROLLER_CHAIN, 16, 2500, 20}, {APP_SCALE_STACK, 8, 2000, 10},
-        {APP_SCALE_WALL, 12, 1250, 10},         {APP_SCALE_DOMINOES, 8, 2500, 20},
-        {APP_SCALE_BALLS, 12, 3000, 15},
-    };
-    for (size_t k = 0; k < sizeof runs / sizeof *runs; ++k) {
-        int share = all ? 1 : 10;
-        draw_from(runs[k].model, runs[k].n, runs[k].steps / share, runs[k].every, &drawn);
-    }
-    print_message("%d problems, worst residual %.1e\n", drawn.count, drawn.worst);
-    assert_true(drawn.count >= (all ? 1000 : 60));
-    assert_int_equal(drawn.unsolved, 0);
+    int count = getenv("LASH_LONG_TESTS") != NULL ? 1000 : 63;
+    Tally tally = {0};
+    LashError error = {0};
+    if (!app_problems_draw(count, solve_drawn, &tally, &error))
+        fail_msg("%s: %s", error.where, error.message);
+    print_message("%d problems, worst residual %.1e\n", tally.count, tally.worst);
+    assert_int_equal(tally.count, count);
+    assert_int_equal(tally.unsolved, 0);
+    for (int m = 0; m < APP_SCALE_MODELS; ++m) assert_true(tally.of[m]);
+}
+
+// Drawn, kept as files and read again: the same problems.
+static void problems_drawn_are_kept_as_files(void** state) {
+    (void)state;
+    char folder[400], file[500];
+    scratch_file("kept", folder, sizeof folder);
+    Outcome drawn = LASH("bench", "solvers", "--drawn", "18", "--keep", folder);
+    if (drawn.code != 0) fail_msg("exit code %d: %s", drawn.code, drawn.err);
+    assert_non_null(strstr(drawn.out, "of 18 problems"));
+    assert_non_null(strstr(drawn.out, "chain_play_8"));
+    outcome_free(&drawn);
+    snprintf(file, sizeof file, "%s/chain_play_8_0020.dat", folder);
+    Outcome read = LASH("bench", "solvers", file, "--no-peer", "--tolerance", "1e-12");
+    if (read.code != 0) fail_msg("exit code %d: %s", read.code, read.err);
+    outcome_free(&read);
+    Outcome wrong = LASH("bench", "solvers", "--keep", folder);
+    assert_int_equal(wrong.code, 2);
+    outcome_free(&wrong);
+    wrong = LASH("bench", "solvers", "--drawn", "3", "--keep", "/dev/null/x");
+    assert_int_equal(wrong.code, 7);
+    outcome_free(&wrong);
 }
 
 // lash run writes them, lash bench solvers reads them.
@@ -148,4 +130,4 @@ static void a_run_writes_its_friction_problems(void** state) {
 }
 
 RUN(TEST(kept_problems_are_solved), TEST(problems_drawn_from_steps_are_solved),
-    TEST(a_run_writes_its_friction_problems))
+    TEST(problems_drawn_are_kept_as_files), TEST(a_run_writes_its_friction_problems))
