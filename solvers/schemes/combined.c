@@ -48,6 +48,24 @@ static bool grow(LashSim* sim, Step* step) {
     return grown;
 }
 
+// Contacts that neither push nor touch in the iterate where a pass ended leave the set; they come back if
+// they penetrate without it. A contact in the set may not approach, one that pushes is closed: where closing
+// a gap of 1e-10 m turns a normal so much that it would part, neither has a solution, and it need not be
+// in the set at all.
+static bool shrink(Step* step) {
+    bool left = false;
+    for (int i = step->list->bilateral; i < step->list->count; ++i) {
+        const LashInteraction* item = &step->list->item[i];
+        if (!step->active[i] || joint_friction(item) || step->P[item->row] > 0) continue;
+        if (!(step->g[item->row] > 0)) continue;
+        step->active[i] = 0;
+        step->position[i] = POSITION_FREE;
+        step->P[item->row] = step->tau[item->row] = 0;
+        left = true;
+    }
+    return left;
+}
+
 // The same set again with inequalities only.
 static LashOutcome relax(LashSim* sim, Step* step) {
     step->relaxed = true;
@@ -65,6 +83,8 @@ static LashOutcome advance(LashSim* sim, Step* step) {
     step->relaxed = false;
     int guessed = take_in_last(sim, step);
     LashOutcome outcome = step_solve(sim, step, POSITIONS);
+    if (outcome != LASH_CONVERGED && sim->operators.sparse != NULL && shrink(step))
+        outcome = step_solve(sim, step, POSITIONS);
     if (outcome != LASH_CONVERGED && sparse_shorter_first(sim, step)) return outcome;
     if (guessed > 0 && outcome != LASH_CONVERGED) {
         step_begin(sim, step, step->h);

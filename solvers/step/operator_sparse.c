@@ -663,7 +663,9 @@ void sparse_renew(LashSim* sim, Step* step, SparseNewton* newton, Convergence* c
     bool again = attempt_renews(step->attempt) ||
                  operator_is_slow(step, convergence, newton->t0, &newton->old_rate);
     if (convergence->i == 0) newton->factors = 0;
+    if (convergence->i == 0) newton->plain = false;
     if (step->contact_error < tuning.far_off) convergence->derivatives = DERIVATIVES_ALL;
+    if (newton->plain) convergence->derivatives = DERIVATIVES_FORCES;
     if (fit && !again) {
         newton->fresh = false;
         return;
@@ -680,6 +682,8 @@ bool sparse_correct_island(LashSim* sim, Step* step, SparseNewton* newton,
     if (sparse_correct(sim, step, newton)) return true;
     if (newton->derivatives != DERIVATIVES_ALL) return false;
     convergence->derivatives = DERIVATIVES_FORCES; // with all derivatives there may be no answer
+    newton->plain = true; // for the rest of the pass: with them it would turn away again
+    newton->factors /= 2; // some are left for it
     sparse_derive(sim, step, newton, DERIVATIVES_FORCES);
     newton->factored = false;
     return sparse_correct(sim, step, newton);

@@ -29,7 +29,8 @@
 enum {
     MOST_STEPS = 30,   // of one inner iteration
     PATIENCE = 9,      // of them in a row without half the error
-    CIRCLE = 3,        // as many for one that comes back to the error before the last
+    SEEN = 4,          // errors of the last ones that are compared with the latest
+    CIRCLE = 3,        // as many for one that comes back to one of them
     MOST_FACTORS = 150 // of a pass
 };
 
@@ -439,7 +440,7 @@ static Errors iterate(LashSim* sim, Step* step, SparseNewton* newton, Errors eno
                       bool from_nothing) {
     size_t bytes = (size_t)newton->unknowns * sizeof *newton->y;
     static const double FAR = 1e4; // times the first error: impulses are those of a singular matrix
-    double best = INFINITY, last = INFINITY, before = INFINITY, first = INFINITY;
+    double best = INFINITY, last = INFINITY, first = INFINITY, seen[SEEN] = {0};
     Errors best_errors = {INFINITY, INFINITY};
     double threshold = 0.1 * fmin(sim->settings.tolerance_solver, 1e-10) * (1 + newton->b_norm);
     double band = 0.5e-2 * sim->settings.tolerance_position;
@@ -452,7 +453,9 @@ static Errors iterate(LashSim* sim, Step* step, SparseNewton* newton, Errors eno
         newton->singular = from_nothing && error > FAR * first;
         if (!(error < INFINITY) || newton->singular) break;
         if (k == 0) first = error;
-        bool again = fabs(error - before) <= 1e-3 * error;
+        bool again = false; // statuses run in a circle
+        for (int i = 0; i < SEEN; ++i) again = again || fabs(error - seen[i]) <= 1e-3 * error;
+        seen[k % SEEN] = error;
         idle = error < 0.5 * best ? 0 : idle + (again ? CIRCLE : 1);
         if (error < best && (k > 0 || !from_nothing)) {
             best = error;
@@ -462,7 +465,6 @@ static Errors iterate(LashSim* sim, Step* step, SparseNewton* newton, Errors eno
         if (k > 0 && best <= 1) break;
         decide(step, newton, no_impulses(newton) ? -threshold : threshold, band);
         if (!ready(sim, step, newton, error > 0.1 * last, from_nothing && k == 0)) break;
-        before = last;
         last = error;
         sparse_right_side(sim, step, newton);
         take_step(newton);
@@ -582,7 +584,8 @@ static Errors hold(LashSim* sim, Step* step, SparseNewton* newton, Target target
     size_t bytes = (size_t)newton->unknowns * sizeof *newton->y;
     double best = INFINITY;
     Errors enough = target.enough, best_errors = {INFINITY, INFINITY}, loose = enough;
-    int wait = 0; // answers before a weaker hold is tried again
+    int wait = 0,
+        longest = 1; // answers before a weaker hold is tried again; twice as many each time
     memcpy(newton->center, newton->y, bytes);
     memcpy(newton->kept, newton->y, bytes);
     for (int round = 0, idle = 0; round < ROUNDS && idle < most_idle; ++round) {
@@ -592,7 +595,8 @@ static Errors hold(LashSim* sim, Step* step, SparseNewton* newton, Target target
             if (in_units(best_errors, target.near) <= 1) break;
             memcpy(newton->y, newton->center, bytes);
             prox /= WEAKER;
-            wait = 2;
+            longest *= 2;
+            wait = longest;
             ++idle;
             continue;
         }

@@ -204,8 +204,9 @@ static void follow(LashSim* sim, const Step* step, SparseNewton* newton) {
     lash_axpy(newton->unknowns, -1, newton->x, newton->y);
 }
 
-// P and w inside their cones, of the size that impulses have here.
-static void start(const Step* step, SparseNewton* newton) {
+// P and w inside their cones, of the size that impulses have here, or of a given one. Returns the largest.
+static double start(const Step* step, SparseNewton* newton, double least) {
+    double largest = 0;
     for (int s = 0; s < newton->slots; ++s) {
         Slot* slot = &newton->slot[s];
         double* P = newton->y + slot->x;
@@ -216,11 +217,14 @@ static void start(const Step* step, SparseNewton* newton) {
         for (int r = 0; r < slot->rows; ++r) speed = fmax(speed, fabs(slot->u[r]));
         speed = fmax(speed, 1e-3 * newton->b_norm);
         double size = fmax(fabs(P[0]), fmax(speed, 1e-9) / slot->lambda);
+        size = fmax(size, least);
+        largest = fmax(largest, size);
         for (int r = 0; r < slot->rows; ++r) {
             P[r] = r == 0 ? size : 0;
             slot->w[r] = r == 0 ? fmax(1, mu_of(step, slot)) * slot->lambda * size : 0;
         }
     }
+    return largest;
 }
 
 // The matrix at y, w. The derivative of s is left out of the first step: velocities are far off.
@@ -276,11 +280,8 @@ static double advance(LashSim* sim, Step* step, SparseNewton* newton, double mea
     return a;
 }
 
-bool sparse_interior(LashSim* sim, Step* step, SparseNewton* newton) {
-    sparse_evaluate(sim, step, newton);
-    start(step, newton);
-    newton->interior = true;
-    newton->prox = 0;
+// From P and w as start made them. True: to 1e-8 of their product.
+static bool descend(LashSim* sim, Step* step, SparseNewton* newton) {
     double first = mean_product(newton, 0), mean = first;
     memset(newton->x, 0, (size_t)newton->unknowns * sizeof *newton->x);
     for (int k = 0; k < MOST_STEPS && mean > 1e-18 * first; ++k) {
@@ -291,7 +292,22 @@ bool sparse_interior(LashSim* sim, Step* step, SparseNewton* newton) {
         if (a < 0.1 && mean < 1e-9 * first) break; // rounding
         if (!(mean > 0 && mean < INFINITY && a > 1e-6)) break;
     }
+    return mean < 1e-8 * first;
+}
+
+// Light parts may have to hand on what heavy ones push with: where impulses of their own size lead
+// nowhere, all begin with the largest.
+bool sparse_interior(LashSim* sim, Step* step, SparseNewton* newton) {
+    sparse_evaluate(sim, step, newton);
+    double largest = start(step, newton, 0);
+    newton->interior = true;
+    newton->prox = 0;
+    bool found = descend(sim, step, newton);
+    if (!found && !sim_stopped(sim)) {
+        start(step, newton, largest);
+        found = descend(sim, step, newton);
+    }
     newton->interior = false;
     newton->factored = false;
-    return mean < 1e-8 * first;
+    return found;
 }

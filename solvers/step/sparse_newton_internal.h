@@ -65,6 +65,7 @@ typedef struct SparseNewton { // what is added is saved with a run by sparse_new
     bool fresh;        // of the present linearisation
     double h, t0;      // step of the derivatives: length, start [s]
     int factors;       // made since the pass began
+    bool plain;        // in this pass: with all derivatives there was no answer
     bool held;         // in this pass: Newton alone did not end
     int wait, longest; // passes to come that do not begin at P = 0, of the run of them
     bool singular;     // of the last iteration: its impulses were those of a singular matrix

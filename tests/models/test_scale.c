@@ -334,6 +334,48 @@ static void a_chain_of_40_links_swings(void** state) {
     assert_true(solver < 20);
 }
 
+// --- Long chatter --------------------------------------------------------------------------------
+
+// Four-bars in a row that move at once, with friction in every pin: ends of pins lift and touch by 1e-10 m.
+static AppSession four_bars(int windows) {
+    Text text = text_begin(9.81);
+    add(&text, ", 'parts': [");
+    for (int i = 0; i <= windows; ++i)
+        add(&text,
+            "%s{'name': 'v%d', 'shape': {'type': 'box', 'size': [0.2, 0.01, 0.02]}, 'mass': 0.1, "
+            "'pose': {'position': [%g, 0, 0.1], 'axis': [0, 1, 0], 'angle': -1.5707963267948966}, "
+            "'velocity': [0.5, 0, 0], 'angular_velocity': [0, 5, 0]}",
+            i == 0 ? "" : ", ", i, 0.2 * i);
+    for (int i = 0; i < windows; ++i)
+        add(&text,
+            ", {'name': 'h%d', 'shape': {'type': 'box', 'size': [0.2, 0.01, 0.02]}, 'mass': 0.1, "
+            "'pose': {'position': [%g, 0, 0.2]}, 'velocity': [1, 0, 0]}",
+            i, 0.2 * i + 0.1);
+    add(&text, "], 'joints': [");
+    for (int i = 0; i < 3 * windows + 1; ++i) {
+        int at = (i - windows - 1) / 2, side = (i - windows - 1) % 2;
+        add(&text, "%s{'name': 'j%d', 'type': 'revolute', ", i == 0 ? "" : ", ", i);
+        if (i <= windows)
+            add(&text, "'a': 'ground', 'b': 'v%d', 'point': [%g, 0, 0], ", i, 0.2 * i);
+        else
+            add(&text, "'a': 'h%d', 'b': 'v%d', 'point': [%g, 0, 0.2], ", at, at + side,
+                0.2 * (at + side));
+        add(&text,
+            "'axis': [0, 1, 0], 'clearance': 1e-4, 'radius': 0.005, 'length': 0.02, "
+            "'friction': 0.1}");
+    }
+    add(&text, "]");
+    return open_text(&text, "four_bars.json", 2e-5);
+}
+
+static void a_row_of_ten_four_bars_chatters_in_few_iterations(void** state) {
+    (void)state;
+    double solver;
+    large(four_bars(10), 1000, &solver);
+    print_message("%g iterations per step\n", solver);
+    assert_true(solver < 12);
+}
+
 // --- Hard ratios ---------------------------------------------------------------------------------
 
 // A rotor at 1e5 rad/s in two plain bearings that whirls: one radian per step, friction of 500 m/s.
@@ -388,4 +430,5 @@ RUN(TEST(a_stack_falls_the_same_way_with_both_operators),
     TEST(what_rests_costs_no_correction_while_others_move),
     TEST(islands_follow_the_contacts_of_the_step), TEST(a_stack_of_30_boxes_comes_to_rest),
     TEST(boxes_that_fall_one_by_one_settle_in_few_iterations), TEST(a_chain_of_40_links_swings),
+    TEST(a_row_of_ten_four_bars_chatters_in_few_iterations),
     TEST(a_rotor_that_turns_by_a_radian_in_a_step_whirls_at_bounded_cost))
