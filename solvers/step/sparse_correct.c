@@ -434,6 +434,14 @@ static bool ready(LashSim* sim, Step* step, SparseNewton* newton, bool slow, boo
     return sparse_factor(sim, step, newton);
 }
 
+// Was one of the last errors the same? Then statuses run in a circle. Keeps the one of iteration k.
+static bool seen_before(double* seen, int k, double error) {
+    bool again = false;
+    for (int i = 0; i < SEEN; ++i) again = again || fabs(error - seen[i]) <= 1e-3 * error;
+    seen[k % SEEN] = error;
+    return again;
+}
+
 // Newton from y until it is near enough or nothing helps; y ends at the best iterate. from_nothing:
 // the first step begins at P = 0, with the statuses of y. Returns the errors there.
 static Errors iterate(LashSim* sim, Step* step, SparseNewton* newton, Errors enough,
@@ -453,9 +461,7 @@ static Errors iterate(LashSim* sim, Step* step, SparseNewton* newton, Errors eno
         newton->singular = from_nothing && error > FAR * first;
         if (!(error < INFINITY) || newton->singular) break;
         if (k == 0) first = error;
-        bool again = false; // statuses run in a circle
-        for (int i = 0; i < SEEN; ++i) again = again || fabs(error - seen[i]) <= 1e-3 * error;
-        seen[k % SEEN] = error;
+        bool again = seen_before(seen, k, error);
         idle = error < 0.5 * best ? 0 : idle + (again ? CIRCLE : 1);
         if (error < best && (k > 0 || !from_nothing)) {
             best = error;
