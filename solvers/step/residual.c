@@ -302,7 +302,9 @@ static double largest_velocity(const LashSim* sim, const double* x) {
 
 // The velocity error that r stands for, M^-1 r, in m/s; where A is near enough to M, A^-1 r.
 static double dynamics_error(LashSim* sim, Step* step) {
-    static const double MAYBE_ROUNDING = 1e4; // tolerances
+    // Rounding is looked for, which costs as much as the residuals do, where the last correction did not help: an
+    // error in tolerances, and what it must have left of the one before (chains of masses 1e8 apart; bench slider_crank_cad_play).
+    static const double MAYBE_ROUNDING = 1e4, STUCK = 0.2;
     int nv = sim->system->nv;
     Scratch scratch = scratch_begin(sim);
     const double* error = step->answer;
@@ -316,7 +318,9 @@ static double dynamics_error(LashSim* sim, Step* step) {
     }
     double largest = largest_velocity(sim, error);
     double tolerance = sim->settings.tolerance_velocity;
-    if (couples && largest > tolerance && largest < MAYBE_ROUNDING * tolerance) {
+    bool stuck = step->correction > 0 && largest > STUCK * step->dynamics_whole;
+    step->dynamics_whole = largest;
+    if (couples && stuck && largest > tolerance && largest < MAYBE_ROUNDING * tolerance) {
         double* x = scratch_velocity(sim);
         without_rounding(sim, step, x);
         lash_block_lu_solve(sim->operators.M, x);
