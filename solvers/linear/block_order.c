@@ -11,8 +11,10 @@
 // The second rule peels trees from their leaves without fill, however many joints the root has; it
 // is the articulated-body recursion. What is left are the loops.
 //
-// Rows with a small diagonal block of their own need no more than one of their bodies: they follow it at
-// once, so that the parts of a wall or a pile are separated by bodies, not by the many rows between them.
+// Rows with a small diagonal block of their own can do with one of their bodies: early ones follow it at
+// once, so that the parts of a wall are separated by bodies, not by the many rows between them. What has
+// not been eliminated counts as held then, and rows that depend on each other only so are left to their
+// small diagonal: this pays where they do anyway, as more rows than their bodies have velocities.
 #include "solvers/linear/block_order.h"
 
 #include <string.h>
@@ -132,7 +134,7 @@ static bool is_joint(const Search* search, int node) {
 
 static bool ready(const Search* search, int node) {
     const LashBlockGraph* graph = search->graph;
-    if (graph->rows != NULL && graph->rows[node] == LASH_NODE_SHIFTED_ROWS)
+    if (graph->rows != NULL && graph->rows[node] == LASH_NODE_EARLY_ROWS)
         return search->left[node] < search->acts[node].count;
     return !is_joint(search, node) || search->left[node] == 0 || search->peeled[node];
 }

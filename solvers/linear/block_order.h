@@ -12,9 +12,10 @@ extern "C" {
 // Which blocks are coupled. Nodes are bodies (a positive definite diagonal block) or, where rows
 // says so, joints: a zero diagonal block, coupled to the bodies they act on.
 enum {
-    LASH_NODE_BODY,        // a diagonal block that can be inverted
-    LASH_NODE_ROWS,        // zero on the diagonal; rows that depend on others are left out
-    LASH_NODE_SHIFTED_ROWS // small on the diagonal: after one of their bodies, inverted as bodies are
+    LASH_NODE_BODY,         // a diagonal block that can be inverted
+    LASH_NODE_ROWS,         // zero on the diagonal; rows that depend on others are left out
+    LASH_NODE_SHIFTED_ROWS, // small on the diagonal: ordered as rows, inverted as bodies are
+    LASH_NODE_EARLY_ROWS    // the same, after one of their bodies
 };
 typedef struct LashBlockGraph {
     int nodes, edges;

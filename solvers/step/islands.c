@@ -233,13 +233,21 @@ static void list_parts(const LashSystem* system, const Step* step, Islands* isla
 
 // The operator `newton` of an island before, where that of these parts is the same. False: it is not.
 static bool is_same(const Step* step, SparseNewton* newton, const IslandParts* parts) {
-    if (newton == NULL || newton->lu == NULL) return false;
+    if (newton == NULL || !newton->known) return false;
     if (newton->bodies != parts->bodies || newton->joints != parts->joints ||
         newton->slots != parts->slots)
         return false;
     SparseNewton now = *newton;
     take_parts(&now, parts);
     return newton->key == island_key(step, &now);
+}
+
+// Bodies that nothing touches: are they some of those that nothing touched before?
+static bool stays_loose(const Islands* islands, const IslandParts* parts, const SparseNewton* old) {
+    bool loose = parts->joints + parts->slots + old->joints + old->slots == 0;
+    for (int i = 0; i < parts->bodies && loose; ++i)
+        loose = islands->before[parts->body[i]] == parts->before;
+    return loose;
 }
 
 // What an island learns from the one before that its first body was in.
@@ -250,6 +258,8 @@ static void inherit(const Islands* islands, int count) {
         const SparseNewton* old = parts->before < 0 ? NULL : islands->island[parts->before];
         parts->wait = old == NULL ? 0 : old->wait;
         parts->longest = old == NULL ? 0 : old->longest;
+        bool solved = old != NULL && stays_loose(islands, parts, old);
+        parts->solved = solved ? old->solved : 0;
         parts->old_rate = old == NULL ? 0.1 : old->old_rate;
     }
 }
@@ -279,6 +289,7 @@ static void match_operators(const LashSim* sim, const Step* step, Islands* islan
         island[k]->key = island_key(step, island[k]);
         island[k]->wait = islands->parts[k].wait;
         island[k]->longest = islands->parts[k].longest;
+        island[k]->solved = islands->parts[k].solved;
         island[k]->old_rate = islands->parts[k].old_rate;
         sparse_structure(sim, step, island[k]);
     }
@@ -306,7 +317,10 @@ void islands_find(LashSim* sim, Step* step) {
             sparse_number_again(islands->island[k]);
         }
     }
-    for (int k = 0; k < count; ++k) islands->island[k]->b_norm = 0;
+    for (int k = 0; k < count; ++k) {
+        SparseNewton* newton = islands->island[k];
+        if (newton->solved != sim->predictor.guesses) newton->b_norm = 0;
+    }
 }
 
 void islands_forget(LashSim* sim) {
@@ -448,7 +462,7 @@ void island_focus(const LashSim* sim, Step* step, int k) {
 }
 
 void islands_unfocus(const LashSim* sim, Step* step) {
-    const Islands* islands = sim->operators.sparse;
+    Islands* islands = sim->operators.sparse;
     IslandErrors all = {0};
     for (int k = 0; k < islands->count; ++k) {
         all.dynamics = worse(all.dynamics, islands->errors[k].dynamics);
@@ -456,13 +470,15 @@ void islands_unfocus(const LashSim* sim, Step* step) {
         all.contact = worse(all.contact, islands->errors[k].contact);
         all.position = worse(all.position, islands->errors[k].position);
     }
+    islands->worst = all;
     step->dynamics_error = all.dynamics;
     step->velocity_error = all.velocity;
     step->contact_error = all.contact;
     step->position_error = all.position;
 }
 
-// Closed where it pushes: the kinds of the rows of the position problem; resting: of such islands only.
+// Closed where it pushes: the kinds of the rows of the position problem; resting: of
+// islands that rest or are solved only.
 static void note_kinds(const LashSim* sim, Step* step, bool resting) {
     const Islands* islands = sim->operators.sparse;
     for (int k = 0; k < islands->count; ++k) {
@@ -479,7 +495,8 @@ static void note_kinds(const LashSim* sim, Step* step, bool resting) {
         const LashInteraction* item = &step->list->item[i];
         int k = island_of(islands, item);
         double pushes = tuning.pushes * islands->largest[k];
-        if (resting && !islands->convergence[k].rests) continue;
+        const Convergence* convergence = &islands->convergence[k];
+        if (resting && !convergence->rests && !convergence->solved) continue;
         bool pushed = step->active[i] && step->P[item->row] > pushes &&
                       (resting || !is_empty(step, item)) &&
                       step->position[i] == POSITION_CLOSED_IF_PUSHED;
@@ -522,10 +539,12 @@ void islands_rest(LashSim* sim, Step* step) {
     Islands* islands = sim->operators.sparse;
     bool any = false;
     for (int k = 0; k < islands->count; ++k) {
-        bool still = rests(sim, step, islands->island[k]);
+        bool solved = islands->island[k]->solved == sim->predictor.guesses;
+        bool still = !solved && rests(sim, step, islands->island[k]);
         islands->convergence[k].rests = still;
+        islands->convergence[k].solved = solved;
         if (still) stay(sim, step, islands->island[k]);
-        any = any || still;
+        any = any || still || solved;
     }
     if (any) note_kinds(sim, step, true);
 }

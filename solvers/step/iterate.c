@@ -130,6 +130,7 @@ static Verdict judge(LashSim* sim, Step* step, Convergence* convergence) {
     if (convergence->kept < INFINITY && !(convergence->error < tuning.gain * convergence->kept))
         return pass && convergence->error <= convergence->kept ? DONE : TAKE_KEPT;
     if (hopeless(step, convergence)) return GIVE_UP;
+    if (convergence->i == 0 && pass && convergence->solved) return DONE;
     if (convergence->i == 0)
         return convergence->rests && convergence->error <= step->goal ? DONE : GO_ON;
     if (pass && settled(sim, step, convergence)) {
@@ -204,6 +205,7 @@ typedef struct Round {
 static void end_island(LashSim* sim, Step* step, int k, bool restore, Round* round) {
     Islands* islands = sim->operators.sparse;
     islands->done[k] = true;
+    islands->island[k]->solved = sim->predictor.guesses;
     if (!restore) return;
     island_restore(sim, step, islands->island[k]);
     round->restored = true;
@@ -261,6 +263,7 @@ static LashOutcome iterate_islands(LashSim* sim, Step* step, const Operator* ope
     for (int k = 0; k < islands->count; ++k) {
         islands->convergence[k] = convergence_begin(sim, step);
         islands->done[k] = false;
+        islands->island[k]->factors = 0;
     }
     islands_rest(sim, step);
     step->goal = newton_goal(sim, step);

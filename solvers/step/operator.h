@@ -37,6 +37,7 @@ typedef struct Convergence {
     int solver_first;        // and before the first one
     Derivatives derivatives; // that an operator of contacts may have
     bool rests;              // it begins where nothing moved: no correction may be needed
+    bool solved;             // it begins where a pass before has solved the same
     bool used_old;           // the last correction used an operator of an earlier step
 } Convergence;
 

@@ -187,11 +187,37 @@ static void take_graph(SparseNewton* newton, const LashBlockGraph* graph) {
     newton->lu = lash_block_lu_create_graph(graph);
 }
 
-static void make_factors(const LashSim* sim, const Step* step, SparseNewton* newton, int nodes) {
+// Where each unknown stands: of bodies, joints and contacts one after the other, node by node.
+static void place_unknowns(const LashSystem* system, const Step* step, SparseNewton* newton) {
     SparseShared* shared = newton->shared;
-    int *size = lash_alloc((size_t)(nodes + 1) * sizeof(int)), next = 0;
-    uint8_t* rows = lash_alloc((size_t)nodes + 1);
-    int* first = lash_alloc((size_t)(nodes + 1) * sizeof(int));
+    int next = 0;
+    for (int i = 0; i < newton->bodies; ++i) {
+        shared->body_x[newton->body[i]] = next;
+        next += newton->parts * lash_block_size(system, newton->body[i]);
+    }
+    for (int j = 0; j < newton->joints; ++j) {
+        shared->joint_x[newton->joint[j]] = next;
+        next += newton->parts * step->list->item[newton->joint[j]].rows;
+    }
+    for (int s = 0; s < newton->slots; ++s) {
+        newton->slot[s].x = next;
+        next += newton->slot[s].rows + newton->slot[s].has_tau;
+    }
+    newton->unknowns = next;
+}
+
+// Contacts with more rows than their bodies have velocities: they depend on each other in any order.
+static bool hyperstatic(const LashSystem* system, const SparseNewton* newton) {
+    int rows = 0, velocities = 0;
+    for (int s = 0; s < newton->slots; ++s) rows += newton->slot[s].rows;
+    for (int i = 0; i < newton->bodies; ++i) velocities += lash_block_size(system, newton->body[i]);
+    return rows > velocities;
+}
+
+static void make_factors(const LashSim* sim, const Step* step, SparseNewton* newton) {
+    int* size = lash_alloc((size_t)(newton->nodes + 1) * sizeof(int));
+    uint8_t* rows = lash_alloc((size_t)newton->nodes + 1);
+    bool early = hyperstatic(sim->system, newton);
     for (int i = 0; i < newton->bodies; ++i)
         size[i] = newton->parts * lash_block_size(sim->system, newton->body[i]);
     for (int j = 0; j < newton->joints; ++j) {
@@ -201,23 +227,15 @@ static void make_factors(const LashSim* sim, const Step* step, SparseNewton* new
     for (int s = 0; s < newton->slots; ++s) {
         const Slot* slot = &newton->slot[s];
         size[slot->node] = slot->at + slot->rows + slot->has_tau;
-        rows[slot->node] = LASH_NODE_SHIFTED_ROWS;
+        rows[slot->node] = early ? LASH_NODE_EARLY_ROWS : LASH_NODE_SHIFTED_ROWS;
     }
-    for (int i = 0; i < nodes; next += size[i], ++i) first[i] = next;
-    for (int i = 0; i < newton->bodies; ++i) shared->body_x[newton->body[i]] = first[i];
-    for (int j = 0; j < newton->joints; ++j)
-        shared->joint_x[newton->joint[j]] = first[newton->bodies + j];
-    for (int s = 0; s < newton->slots; ++s)
-        newton->slot[s].x = first[newton->slot[s].node] + newton->slot[s].at;
     Edges edges = structure_edges(sim, step, newton);
-    LashBlockGraph graph = {.nodes = nodes,
+    LashBlockGraph graph = {.nodes = newton->nodes,
                             .edges = edges.count,
                             .size = size,
                             .rows = rows,
                             .a = edges.a,
                             .b = edges.b};
-    lash_free(first);
-    newton->unknowns = next;
     take_graph(newton, &graph);
 }
 
@@ -250,11 +268,13 @@ void sparse_structure(const LashSim* sim, const Step* step, SparseNewton* newton
     for (int i = 0; i < newton->bodies; ++i) shared->body_node[newton->body[i]] = i;
     for (int j = 0; j < newton->joints; ++j)
         shared->joint_node[newton->joint[j]] = newton->bodies + j;
-    int nodes = list_slots(sim->system, step, newton, newton->bodies + newton->joints);
-    make_factors(sim, step, newton, nodes);
+    newton->nodes = list_slots(sim->system, step, newton, newton->bodies + newton->joints);
+    place_unknowns(sim->system, step, newton);
     grow_vectors(newton);
     newton->factored = false;
     newton->h = 0;
+    newton->known = true;
+    newton->listed = true;
 }
 
 // --- Saving --------------------------------------------------------------------------------------
@@ -317,6 +337,10 @@ void sparse_island_archive(SparseNewton* newton, LashArchive* archive) {
     PASS(made_prox);
     PASS(prox);
     PASS(b_norm);
+    PASS(nodes);
+    PASS(known);
+    PASS(listed);
+    PASS(solved);
     PASS(old_rate);
     size_t unknowns = (size_t)newton->unknowns;
     lash_archive(archive, newton->slot, (size_t)newton->slots * sizeof *newton->slot);
@@ -659,10 +683,11 @@ bool sparse_factor(LashSim* sim, Step* step, SparseNewton* newton) {
 // --- The operator of an iteration ----------------------------------------------------------------
 
 void sparse_renew(LashSim* sim, Step* step, SparseNewton* newton, Convergence* convergence) {
+    if (newton->listed) make_factors(sim, step, newton); // only corrections need it
+    newton->listed = false;
     bool far_off = step->contact_error > tuning.far_off, fit = newton->h == step->h;
     bool again = attempt_renews(step->attempt) ||
                  operator_is_slow(step, convergence, newton->t0, &newton->old_rate);
-    if (convergence->i == 0) newton->factors = 0;
     if (convergence->i == 0) newton->plain = false;
     if (step->contact_error < tuning.far_off) convergence->derivatives = DERIVATIVES_ALL;
     if (newton->plain) convergence->derivatives = DERIVATIVES_FORCES;

@@ -58,6 +58,7 @@ static void extrapolate(const LashSim* sim, int n, int at, int size, double* x) 
 
 void step_guess(LashSim* sim, Step* step) {
     bool couples = attempt_couples(step->attempt);
+    ++sim->predictor.guesses;
     int most = guess_order(sim), order[SPANS], joint_rows = step->list->bilateral_rows;
     Place place[SPANS];
     lay_out_spans(sim, place);

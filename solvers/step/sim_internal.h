@@ -184,6 +184,7 @@ typedef struct Predictor {
     uint64_t contacts_key;             // ids of the contacts that acted in the last step
     const double *guess_P, *guess_tau; // as last.P and last.tau: predicted; NULL: not
     double* guess;                     // a line of the table: what is predicted
+    uint64_t guesses;                  // so far: what was solved from an older one is gone
 } Predictor;
 
 // In which metric N^-1 the projection is factored.

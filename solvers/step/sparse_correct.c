@@ -560,11 +560,13 @@ static void finish(LashSim* sim, Step* step, SparseNewton* newton) {
     }
 }
 
-// Newton squares the error of the step, so the inner one need not do better than that.
-static Target target_of(const LashSim* sim, const Step* step) {
+// Newton squares the error of the step, so the inner one need not do better than that: that of all
+// islands, as a pass in which one of them is far off will end with more contacts.
+static Target target_of(const LashSim* sim) {
     const LashSettings* set = &sim->settings;
-    double v = worse(step->contact_error, worse(step->velocity_error, step->dynamics_error));
-    double p = step->position_error;
+    const IslandErrors* worst = &sim->operators.sparse->worst;
+    double v = worse(worst->contact, worse(worst->velocity, worst->dynamics));
+    double p = worst->position;
     double least_v = 0.02 * set->tolerance_velocity;
     double least_p = 1e-2 * set->tolerance_position;
     return (Target){.enough = {fmax(least_v, v * fmin(1e-2, 10 * v)), fmax(least_p, 1e-3 * p)},
@@ -660,7 +662,7 @@ static Errors by_newton(LashSim* sim, Step* step, SparseNewton* newton, Target t
 }
 
 bool sparse_correct(LashSim* sim, Step* step, SparseNewton* newton) {
-    Target target = target_of(sim, step);
+    Target target = target_of(sim);
     Errors errors = {INFINITY, INFINITY};
     if (step->correction == 0) newton->held = false;
     begin(sim, step, newton);

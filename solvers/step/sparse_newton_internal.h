@@ -53,7 +53,7 @@ typedef struct SparseNewton { // what is added is saved with a run by sparse_new
     LashBlockGraph graph; // that it was made from; its arrays are owned
     uint64_t key;         // what lu was made for: contacts, bodies, levels
     int parts;            // 2: velocities and positions, 1: velocities only
-    int unknowns;         // of all
+    int nodes, unknowns;  // of all
     int slot_capacity;
     Slot* slot; // (slots)
     int D_size, turn_size, D_capacity, turn_capacity;
@@ -73,6 +73,9 @@ typedef struct SparseNewton { // what is added is saved with a run by sparse_new
     bool interior;     // the matrix is that of interior points
     double made_prox;  // of the factor
     double prox;       // proximal term: u + prox lambda (P - center)
+    bool known;        // its key, lists and slots are made
+    bool listed;       // and its matrix is still to be
+    uint64_t solved;   // Predictor.guesses from which it was solved last
     double old_rate;   // of a correction with an operator of an earlier step
     double b_norm;     // scale of its contacts' errors [m/s]
     int vector_capacity;
@@ -90,6 +93,7 @@ typedef struct IslandParts {
     const int *body, *joint, *contact; // (bodies), (joints), (slots)
     int before;                        // its number; -1: none
     int wait, longest;                 // of SparseNewton
+    uint64_t solved;                   // likewise, of bodies that nothing touched and touches
     double old_rate;
 } IslandParts;
 
@@ -103,6 +107,7 @@ struct Islands {
     IslandParts* parts;       // (capacity)
     Convergence* convergence; // (capacity) of each
     IslandErrors* errors;     // (capacity) likewise
+    IslandErrors worst;       // of all
     bool* done;               // (capacity) its iteration has ended
     double* largest;          // (capacity) impulse
     uint64_t key;             // of all
@@ -124,7 +129,8 @@ double islands_scale(const LashSim* sim); // the largest b_norm
 // The errors of the step are those of this island; the largest of all.
 void island_focus(const LashSim* sim, Step* step, int k);
 void islands_unfocus(const LashSim* sim, Step* step);
-// Islands in which nothing moves begin as they stood after the last step, Convergence.rests.
+// Islands in which nothing moves begin as they stood after the last step, Convergence.rests; those that
+// a pass before has solved stay as they are.
 void islands_rest(LashSim* sim, Step* step);
 // After a correction: which gaps are to be closed because they push.
 void islands_note_kinds(const LashSim* sim, Step* step);
