@@ -399,6 +399,27 @@ static void nan_and_wrong_sizes_assert(void** state) {
     assert_true(aborts(&p, P));
 }
 
+// A light part between heavy ones: P is 1e12 times rho u. On a side of the cone the map is linear in the
+// plane, so that its error is that of small impulses, whatever P is.
+static void large_impulses_do_not_hide_velocities(void** state) {
+    (void)state;
+    const double rho = 0.25, mu = 0.5, small[2] = {16, 8}, large[2] = {0x1p42, 0x1p41};
+    const double U[][2] = {{0, -2e-3}, {1e-9, -2e-3}, {-1e-9, -2e-3}, {3e-10, -1e-6}, {0, 2e-8}};
+    for (size_t k = 0; k < sizeof U / sizeof U[0]; ++k) {
+        double expected = friction_natural(LASH_CONTACT_PLANAR, mu, rho, small, U[k]);
+        double got = friction_natural(LASH_CONTACT_PLANAR, mu, rho, large, U[k]);
+        assert_true(fabs(got - expected) < 1e-14);
+    }
+    // Sticking, in space: rho |u|. Outside the cone by more than rounding: an error of its size.
+    const double inside[3] = {1e12, 1e11, -2e11}, u[3] = {3e-10, 0, 4e-10};
+    double n = 3e-10 + mu * 4e-10;
+    double stuck = rho * sqrt(n * n + 4e-10 * 4e-10);
+    double got = friction_natural(LASH_CONTACT_SPATIAL, mu, rho, inside, u);
+    assert_true(fabs(got - stuck) < 1e-12 * stuck);
+    const double outside[3] = {1e12, 0.5e12 * (1 + 1e-9), 0}, none[3] = {0};
+    assert_true(friction_natural(LASH_CONTACT_SPATIAL, mu, rho, outside, none) > 100);
+}
+
 RUN(TEST(a_workspace_holds_every_smaller_problem), TEST(separating_contacts_get_no_impulse),
     TEST(a_block_sticks_below_and_slides_above_the_friction_angle),
     TEST(the_residual_sees_every_kind_of_error),
@@ -412,4 +433,4 @@ RUN(TEST(a_workspace_holds_every_smaller_problem), TEST(separating_contacts_get_
     TEST(all_methods_agree_where_the_solution_is_unique),
     TEST(the_polyhedral_cone_is_exact_in_the_plane_and_close_in_space),
     TEST(a_double_eigenvalue_does_not_hide_an_error), TEST(the_same_problem_gives_the_same_bits),
-    TEST(nan_and_wrong_sizes_assert))
+    TEST(large_impulses_do_not_hide_velocities), TEST(nan_and_wrong_sizes_assert))
