@@ -247,8 +247,8 @@ static void ask_peer(const char* file, double tolerance, Line* line) {
 // A file that the peer can read: text of the local layout, W of a global problem as we reduced it.
 static bool write_local(const AppProblem* problem, char* path) {
     if (!app_friction_can_write(&problem->friction)) return false;
-    strcpy(path, "/tmp/lash-bench-XXXXXX");
-    int number = mkstemp(path);
+    strcpy(path, "/tmp/lash-bench-XXXXXX.dat"); // it reads files with this ending only
+    int number = mkstemps(path, 4);
     FILE* file = number < 0 ? NULL : fdopen(number, "w");
     if (file == NULL) return false;
     app_friction_write(&problem->friction, file);
@@ -270,9 +270,20 @@ static void find_shares(const AppProblem* problem, const char* peer_file, Line* 
     }
 }
 
+// Can the peer read it? Not a list of entries, storage 2 after the dimension and the contacts.
+static bool peer_reads(const AppProblem* problem, const char* path) {
+    int dimension, contacts, storage = 2;
+    FILE* file = fopen(path, "r");
+    if (problem->layout != APP_LAYOUT_FRICTION || problem->hdf5 || file == NULL ||
+        fscanf(file, "%d %d %d", &dimension, &contacts, &storage) != 3)
+        storage = 2;
+    if (file != NULL) fclose(file);
+    return storage != 2;
+}
+
 static void compare(const Options* o, const char* path, const AppProblem* problem, Line* line) {
     char local[64] = "";
-    bool text = problem->layout == APP_LAYOUT_FRICTION && !problem->hdf5;
+    bool text = peer_reads(problem, path);
     const char* peer_file = text ? path : NULL;
     if (!o->no_peer && !text && write_local(problem, local)) peer_file = local;
     if (o->no_peer) peer_file = NULL;

@@ -5,43 +5,40 @@
 #include "app/bench/problem_file.h"
 #include "core/arena.h"
 
-// W as a list of entries; zeros are left out.
-static long put_entries(const LashFrictionProblem* problem, FILE* file) {
-    long count = 0;
-    for (int j = 0; problem->W != NULL && j < problem->m; ++j) {
-        for (int i = 0; i < problem->m; ++i) {
-            double value = problem->W[i + (size_t)j * (size_t)problem->ldw];
-            if (value == 0) continue;
-            ++count;
-            if (file != NULL) fprintf(file, "%d %d : %.17g\n", i, j, value);
-        }
-    }
-    const LashBlockSparse* sparse = problem->sparse;
-    for (int r = 0; problem->W == NULL && r < sparse->blocks; ++r) {
-        int rows = sparse->start[r + 1] - sparse->start[r];
-        for (int k = sparse->pointer[r]; k < sparse->pointer[r + 1]; ++k) {
-            int c = sparse->column[k], columns = sparse->start[c + 1] - sparse->start[c];
-            for (int e = 0; e < rows * columns; ++e) {
-                double value = sparse->values[sparse->offset[k] + e];
-                if (value == 0) continue;
-                ++count;
-                if (file != NULL)
-                    fprintf(file, "%d %d : %.17g\n", sparse->start[r] + e % rows,
-                            sparse->start[c] + e / rows, value);
-            }
-        }
-    }
-    return count;
+static void put_dense(const LashFrictionProblem* problem, FILE* file) {
+    fprintf(file, "0\n%d %d\n%d %d\n", problem->m, problem->m, problem->m, problem->m);
+    for (int j = 0; j < problem->m; ++j)
+        for (int i = 0; i < problem->m; ++i)
+            fprintf(file, "%.17g\n", problem->W[i + (size_t)j * (size_t)problem->ldw]);
 }
 
+// Block rows: numbers of blocks, ends of the block rows and columns, pointers, columns, blocks.
+static void put_blocks(const LashBlockSparse* sparse, int m, FILE* file) {
+    int blocks = sparse->blocks, count = sparse->pointer[blocks];
+    fprintf(file, "1\n%d %d\n%d %d %d\n", m, m, count, blocks, blocks);
+    for (int side = 0; side < 2; ++side)
+        for (int i = 1; i <= blocks; ++i) fprintf(file, "%d\n", sparse->start[i]);
+    fprintf(file, "%d %d\n", blocks + 1, count);
+    for (int i = 0; i <= blocks; ++i) fprintf(file, "%d\n", sparse->pointer[i]);
+    for (int k = 0; k < count; ++k) fprintf(file, "%d\n", sparse->column[k]);
+    for (int i = 0; i < blocks; ++i) {
+        int rows = sparse->start[i + 1] - sparse->start[i];
+        for (int k = sparse->pointer[i]; k < sparse->pointer[i + 1]; ++k) {
+            int c = sparse->column[k], columns = sparse->start[c + 1] - sparse->start[c];
+            fprintf(file, "%d\n", k);
+            for (int e = 0; e < rows * columns; ++e)
+                fprintf(file, "%.17g\n", sparse->values[sparse->offset[k] + e]);
+        }
+    }
+}
+
+// Dense or in blocks: lists of entries are a layout that Siconos 4.4 does not read back.
 void app_friction_write(const LashFrictionProblem* problem, FILE* file) {
-    int dimension = problem->kind == NULL ? 3 : problem->kind[0];
-    long entries = put_entries(problem, NULL);
-    fprintf(file, "%d\n%d\n2\n%d\n%d\n0\nCSparse Version 3\n", dimension, problem->contacts,
-            problem->m, problem->m);
-    fprintf(file, "triplet: %d-by-%d, nzmax: %ld nnz: %ld\n", problem->m, problem->m, entries,
-            entries);
-    put_entries(problem, file);
+    fprintf(file, "%d\n%d\n", problem->kind == NULL ? 3 : problem->kind[0], problem->contacts);
+    if (problem->W != NULL)
+        put_dense(problem, file);
+    else
+        put_blocks(problem->sparse, problem->m, file);
     for (int i = 0; i < problem->m; ++i) fprintf(file, "%.17g\n", problem->b[i]);
     for (int i = 0; i < problem->contacts; ++i) fprintf(file, "%.17g\n", problem->mu[i]);
 }

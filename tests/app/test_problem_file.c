@@ -1,6 +1,7 @@
 // Reader of problem files: the three storages, every layout, and damaged files.
 #include "test.h"
 
+#include "app/bench/problem_builtin.h"
 #include "app/bench/problem_file.h"
 #include "solvers/cone/friction_internal.h"
 
@@ -294,10 +295,45 @@ static void damaged_files_never_crash(void** state) {
     }
 }
 
+// Dense (slider, not symmetric to the last digit) and in blocks (stack): what is written is read as the same problem,
+// and its storage is one that Siconos reads, too.
+static void a_problem_written_is_read_again(void** state) {
+    (void)state;
+    for (int k = 0; k < 2; ++k) {
+        AppProblem* problem = k == 0 ? app_problem_slider(-3) : app_problem_stack(12, 0.5);
+        LashFrictionProblem* f = &problem->friction;
+        assert_int_equal(f->W != NULL, k == 0);
+        assert_true(app_friction_can_write(f));
+        char* text = NULL;
+        size_t bytes = 0;
+        FILE* file = open_memstream(&text, &bytes);
+        app_friction_write(f, file);
+        fclose(file);
+        int dimension, contacts, storage;
+        assert_int_equal(sscanf(text, "%d %d %d", &dimension, &contacts, &storage), 3);
+        assert_int_equal(storage, k);
+        LashError error = {0};
+        AppProblem* again = app_problem_parse(text, bytes, &error);
+        if (again == NULL) fail_msg("%s: %s", error.where, error.message);
+        assert_int_equal(again->friction.contacts, f->contacts);
+        double P[3 * 48], U[3 * 48], U_again[3 * 48];
+        assert_in_range(f->m, 1, 3 * 48);
+        for (int i = 0; i < f->m; ++i) P[i] = 1.0 / (1 + i);
+        double residual = lash_friction_residual(f, LASH_MEASURE_PLAIN, P, U);
+        double same = lash_friction_residual(&again->friction, LASH_MEASURE_PLAIN, P, U_again);
+        assert_memory_equal(U, U_again, (size_t)f->m * sizeof *U);
+        assert_memory_equal(&residual, &same, sizeof same);
+        free(text);
+        app_problem_destroy(problem);
+        app_problem_destroy(again);
+    }
+}
+
 RUN(TEST(the_three_storages_hold_the_same_matrix), TEST(dense_matrices_are_column_major),
     TEST(generic_lcp_and_mixed_layouts_are_recognised),
     TEST(a_global_problem_is_reduced_to_its_contacts),
     TEST(masses_that_are_coupled_are_factorised_sparsely),
     TEST(numbers_that_nobody_reads_are_refused),
     TEST(what_cannot_be_solved_is_refused_with_the_reason), TEST(errors_name_line_and_expectation),
-    TEST(truncated_files_are_rejected_or_complete), TEST(damaged_files_never_crash))
+    TEST(truncated_files_are_rejected_or_complete), TEST(damaged_files_never_crash),
+    TEST(a_problem_written_is_read_again))
