@@ -463,6 +463,7 @@ LashFrictionProblem friction_problem(const Step* step) {
 LashFrictionSettings friction_settings(const LashSim* sim) {
     LashFrictionSettings settings = lash_friction_settings();
     settings.tolerance = sim->settings.tolerance_solver;
+    settings.max_iterations = tuning.friction_work;
     settings.stop = &sim->stop;
     return settings;
 }
@@ -476,7 +477,6 @@ static bool contacts_solve(LashSim* sim, Step* step) {
     LashFrictionProblem problem = friction_problem(step);
     if (!well_posed(step)) return false;
     LashFrictionSettings settings = friction_settings(sim);
-    settings.max_iterations = tuning.friction_work;
     LashFrictionInfo info =
         lash_friction_solve(&problem, &settings, step->P_c, step->U_c, sim->solvers.friction);
     sim->info.solver += info.iterations;
