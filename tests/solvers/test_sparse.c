@@ -378,7 +378,48 @@ static void singular_positions_cost_few_iterations(void** state) {
     lash_mechanism_destroy(mech);
 }
 
-RUN(TEST(sparse_and_full_joints_give_the_same_impulses),
+// --- Rows that follow one of their bodies
+
+// Multiplications of a factor of a wall in bond: bodies of 12 rows, each on two others by 16.
+static double wall_cost(int wide, int high, uint8_t kind) {
+    enum { MOST = 1200 };
+    static int size[MOST], a[4 * MOST], b[4 * MOST];
+    static uint8_t rows[MOST];
+    LashBlockGraph graph = {.size = size, .rows = rows, .a = a, .b = b};
+    for (int i = 0; i < wide * high; ++i) {
+        size[i] = 12;
+        rows[i] = LASH_NODE_BODY;
+    }
+    graph.nodes = wide * high;
+    for (int i = 0; i < wide * high; ++i) {
+        int course = i / wide, place = i % wide;
+        for (int k = 0; k < 2 && course > 0; ++k) {
+            int other = place + (course % 2 == 0 ? k - 1 : k);
+            if (other < 0 || other >= wide) continue;
+            int node = graph.nodes++;
+            size[node] = 16;
+            rows[node] = kind;
+            a[graph.edges] = node;
+            b[graph.edges++] = i;
+            a[graph.edges] = node;
+            b[graph.edges++] = (course - 1) * wide + other;
+        }
+    }
+    LashBlockLu* lu = lash_block_lu_create_graph(&graph);
+    double cost = lash_block_lu_factor_cost(lu);
+    lash_block_lu_destroy(lu);
+    return cost;
+}
+
+static void rows_after_one_of_their_bodies_make_less_fill_in_a_wall(void** state) {
+    (void)state;
+    double early = wall_cost(6, 17, LASH_NODE_EARLY_ROWS);
+    assert_true(early < 0.4 * wall_cost(6, 17, LASH_NODE_SHIFTED_ROWS));
+    assert_true(wall_cost(10, 30, LASH_NODE_EARLY_ROWS) < 8 * early); // N^1.7 or less
+}
+
+RUN(TEST(rows_after_one_of_their_bodies_make_less_fill_in_a_wall),
+    TEST(sparse_and_full_joints_give_the_same_impulses),
     TEST(operations_per_body_do_not_grow_with_the_mechanism),
     TEST(sparse_and_full_joints_move_alike),
     TEST(forty_four_bars_pass_flat_positions_on_the_right_branch),
