@@ -243,6 +243,17 @@ static void reserve(LashSim* sim) {
     lash_arena_reserve(&sim->arena, t.bytes + scratch_bytes(sim) + 64);
 }
 
+// Is a step cheaper with the sparse operator of contacts than with full matrices? Measured on stacks,
+// walls, chains, gear trains and four-bars of 2 to 16 bodies in motion (docs/solvers.md): full matrices
+// take 0.2 to 2.5 ns for the cube of the freedoms that joints leave, the sparse ones 1.1 to 7 us for a
+// velocity. Wrong by a factor of two it costs a third more at most. test_models_scale
+static bool sparse_is_cheaper(const LashSystem* system, const LashInteractionList* list) {
+    const double full_ns = 1, sparse_ns = 2000;
+    double free = system->nv - list->bilateral_rows;
+    if (free < 0) free = 0;
+    return full_ns * free * free * free > sparse_ns * system->nv;
+}
+
 static void create_contact_newton(LashSim* sim, const LashInteractionList* list) {
     sim->operators.contacts =
         contact_newton_create(sim->system, list, sim->operators.M_values, &sim->sizes);
@@ -364,13 +375,14 @@ LashSim* lash_sim_create(const LashSystem* system, const LashSettings* settings)
     lash_joint_solver_init(&sim->operators.position_joints, system, list, settings->joints);
     lash_joint_solver_init(&sim->reactions.joints, system, list, settings->joints);
     if (list->bilateral > 0) sim->operators.full = full_newton_create(system, list);
+    bool large = system->nv > RESPONSE_LIMIT || sparse_is_cheaper(system, list);
+    bool sparse = large && sim->sizes.contacts > 0 && sparse_newton_possible(system);
     if (sim->operators.B != NULL && system->constant_mass) { // contacts between rigid bodies
         system->mass(system, sim->work, start, sim->operators.M_values);
-        if (lash_block_lu_factor(sim->operators.M, sim->operators.M_values))
+        if (!sparse && lash_block_lu_factor(sim->operators.M, sim->operators.M_values))
             create_contact_newton(sim, list);
     }
-    bool large = system->nv > RESPONSE_LIMIT && sim->sizes.contacts > 0;
-    if (large && sparse_newton_possible(system)) {
+    if (sparse) {
         system->mass(system, sim->work, start, sim->operators.M_values);
         if (lash_block_lu_factor(sim->operators.M, sim->operators.M_values))
             sim->operators.sparse = islands_create(system, list);

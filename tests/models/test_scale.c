@@ -215,6 +215,19 @@ static void ideal_joints_with_friction_and_contacts_move_the_same_way_with_both_
     agree(pendulums(0.3), pendulums(0.3), SANITIZED ? 1600 : 3000, 4);
 }
 
+// Freedoms that joints take away do not count.
+static void many_free_bodies_have_the_sparse_operator_and_few_the_full_one(void** state) {
+    (void)state;
+    AppSession few = stack(5), many = stack(10), held = pendulums(0);
+    assert_non_null(few.sim->operators.contacts);
+    assert_non_null(held.sim->operators.contacts);
+    assert_null(many.sim->operators.contacts);
+    assert_non_null(many.sim->operators.sparse);
+    app_session_close(&few);
+    app_session_close(&many);
+    app_session_close(&held);
+}
+
 // --- Islands -------------------------------------------------------------------------------------
 
 static void two_mechanisms_in_one_model_move_as_each_alone(void** state) {
@@ -444,6 +457,7 @@ static void a_rotor_that_turns_by_a_radian_in_a_step_whirls_at_bounded_cost(void
 RUN(TEST(a_stack_falls_the_same_way_with_both_operators),
     TEST(a_chain_with_play_swings_the_same_way_with_both_operators),
     TEST(ideal_joints_with_friction_and_contacts_move_the_same_way_with_both_operators),
+    TEST(many_free_bodies_have_the_sparse_operator_and_few_the_full_one),
     TEST(two_mechanisms_in_one_model_move_as_each_alone),
     TEST(what_rests_costs_no_correction_while_others_move),
     TEST(islands_follow_the_contacts_of_the_step), TEST(a_stack_of_30_boxes_comes_to_rest),
