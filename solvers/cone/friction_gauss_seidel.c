@@ -85,7 +85,7 @@ static double sweep_sparse(Friction* friction) {
 double friction_gauss_seidel(Friction* friction, int max_sweeps, double tolerance) {
     const LashFrictionProblem* problem = friction->problem;
     double factor = 1, residual = INFINITY, *P = friction->P, *U = friction->U;
-    friction_velocity_at(friction, P, U);
+    if (problem->W != NULL) friction_velocity_at(friction, P, U); // sparse: by rows, from P
     for (int k = 1; k <= max_sweeps && !friction_stopped(friction); ++k) {
         double change = problem->W != NULL ? friction_sweep(problem, friction->contact,
                                                             friction->shift, LASH_SWEEP_ANGLE, P, U)

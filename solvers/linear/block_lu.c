@@ -46,6 +46,8 @@ struct LashBlockLu {
     int left_out_count;
     const double* matrix; // borrowed
     bool is_diagonal;
+    bool
+        separate; // the matrix factored is zero off the diagonal: masses of bodies that only contacts couple
 };
 
 // --- Symbolic ------------------------------------------------------------------------------------
@@ -216,6 +218,7 @@ const double* lash_block_lu_matrix(const LashBlockLu* lu) {
 void lash_block_lu_archive(LashBlockLu* lu, LashArchive* archive) {
     lash_archive(archive, lu->value, (size_t)lu->values * sizeof *lu->value);
     lash_archive(archive, lu->whole, (size_t)lu->unknowns * sizeof *lu->whole);
+    lash_archive(archive, &lu->separate, sizeof lu->separate);
     lash_archive(archive, lu->left_out, (size_t)lu->unknowns);
     lash_archive_count(archive, &lu->left_out_count, lu->unknowns);
 }
@@ -429,12 +432,22 @@ LASH_VECTOR_CLONES bool lash_block_lu_eliminate(LashBlockLu* lu, double dependen
     return true;
 }
 
+static bool all_zero(const double* x, int n) {
+    for (int i = 0; i < n; ++i) {
+        if (x[i] != 0) return false;
+    }
+    return true;
+}
+
 bool lash_block_lu_factor(LashBlockLu* lu, const double* values) {
     const LashBlocks* pattern = &lu->system->pattern;
     lu->matrix = values;
+    lu->separate = true;
     lash_block_lu_clear(lu);
     for (int b = 0; b < pattern->count; ++b) {
         int size = pattern->offset[b + 1] - pattern->offset[b];
+        if (pattern->row[b] != pattern->column[b])
+            lu->separate = lu->separate && all_zero(values + pattern->offset[b], size);
         memcpy(lu->value + lu->source[b], values + pattern->offset[b],
                (size_t)size * sizeof(double));
     }
@@ -449,13 +462,6 @@ static inline void multiply6(const double* A, const double* x, double* y) {
         for (int i = 0; i < 6; ++i) r[i] += A[i + 6 * j] * x[j];
     }
     for (int i = 0; i < 6; ++i) y[i] = r[i];
-}
-
-static bool all_zero(const double* x, int n) {
-    for (int i = 0; i < n; ++i) {
-        if (x[i] != 0) return false;
-    }
-    return true;
 }
 
 LASH_KERNEL void solve_one(const LashBlockLu* lu, const bool rows_only, double* x) {
@@ -478,7 +484,7 @@ LASH_KERNEL void solve_one(const LashBlockLu* lu, const bool rows_only, double* 
 }
 
 LASH_VECTOR_CLONES void lash_block_lu_solve(const LashBlockLu* lu, double* x) {
-    if (!lu->is_diagonal) {
+    if (!lu->is_diagonal && !lu->separate) {
         solve_one(lu, false, x);
         return;
     }
