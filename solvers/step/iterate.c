@@ -264,6 +264,7 @@ static LashOutcome iterate_islands(LashSim* sim, Step* step, const Operator* ope
         islands->convergence[k] = convergence_begin(sim, step);
         islands->done[k] = false;
         islands->island[k]->factors = 0;
+        islands->island[k]->no_answer = false;
     }
     islands_rest(sim, step);
     step->goal = newton_goal(sim, step);

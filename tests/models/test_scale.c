@@ -294,10 +294,10 @@ static void what_rests_costs_no_correction_while_others_move(void** state) {
     app_session_close(&session);
 }
 
-// Balls in a row on a plane: every one is an island until they meet.
-static void islands_follow_the_contacts_of_the_step(void** state) {
-    (void)state;
-    enum { BALLS = 20, FAR = 3 };
+// Balls in a row on a plane, the first ones above it.
+enum { BALLS = 20, FAR = 3 };
+
+static AppSession row_of_balls(void) {
     Text text = text_begin(9.81);
     add(&text, ", 'parts': [");
     for (int i = 0; i < BALLS; ++i)
@@ -309,7 +309,13 @@ static void islands_follow_the_contacts_of_the_step(void** state) {
         ", {'name': 'floor', 'fixed': true, 'shape': {'type': 'box', 'size': [2, 2, 0.1]}, 'pose': "
         "{'position': [0, 0, -0.05]}}], 'contacts': [{'name': 'all', 'among': ['*'], 'friction': "
         "0.1}]");
-    AppSession session = open_text(&text, "row.json", 1e-4);
+    return open_text(&text, "row.json", 1e-4);
+}
+
+// Every one is an island until they meet.
+static void islands_follow_the_contacts_of_the_step(void** state) {
+    (void)state;
+    AppSession session = row_of_balls();
     assert_non_null(session.sim->operators.sparse);
     const Islands* islands = session.sim->operators.sparse;
     int fewest = BALLS;
@@ -322,6 +328,32 @@ static void islands_follow_the_contacts_of_the_step(void** state) {
     }
     assert_true(fewest < BALLS - FAR + 1);
     app_session_close(&session);
+}
+
+static void a_saved_run_of_islands_goes_on_with_the_same_bits(void** state) {
+    (void)state;
+    AppSession one = row_of_balls();
+    for (int k = 0; k < 60; ++k) {
+        assert_int_equal(lash_sim_step(one.sim).outcome, LASH_CONVERGED);
+        if (k % 12 != 3) continue;
+        LashError error = {0};
+        AppSession two = row_of_balls();
+        size_t bytes = lash_sim_save(one.sim, NULL, 0);
+        void* saved = malloc(bytes);
+        assert_int_equal(lash_sim_save(one.sim, saved, bytes), bytes);
+        assert_true(lash_sim_restore(two.sim, saved, bytes, &error));
+        for (int i = 0; i < 8; ++i, ++k) {
+            assert_int_equal(lash_sim_step(one.sim).outcome, LASH_CONVERGED);
+            assert_int_equal(lash_sim_step(two.sim).outcome, LASH_CONVERGED);
+            size_t nq = (size_t)one.system->nq * sizeof(double);
+            size_t nv = (size_t)one.system->nv * sizeof(double);
+            assert_memory_equal(one.sim->now.q, two.sim->now.q, nq);
+            assert_memory_equal(one.sim->now.v, two.sim->now.v, nv);
+        }
+        free(saved);
+        app_session_close(&two);
+    }
+    app_session_close(&one);
 }
 
 // --- Large ones ----------------------------------------------------------------------------------
@@ -460,7 +492,9 @@ RUN(TEST(a_stack_falls_the_same_way_with_both_operators),
     TEST(many_free_bodies_have_the_sparse_operator_and_few_the_full_one),
     TEST(two_mechanisms_in_one_model_move_as_each_alone),
     TEST(what_rests_costs_no_correction_while_others_move),
-    TEST(islands_follow_the_contacts_of_the_step), TEST(a_stack_of_30_boxes_comes_to_rest),
+    TEST(islands_follow_the_contacts_of_the_step),
+    TEST(a_saved_run_of_islands_goes_on_with_the_same_bits),
+    TEST(a_stack_of_30_boxes_comes_to_rest),
     TEST(boxes_that_fall_one_by_one_settle_in_few_iterations), TEST(a_chain_of_40_links_swings),
     TEST(a_row_of_ten_four_bars_chatters_in_few_iterations),
     TEST(a_rotor_that_turns_by_a_radian_in_a_step_whirls_at_bounded_cost))
