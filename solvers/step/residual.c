@@ -12,7 +12,6 @@
 //
 // of the theta-method: d = h v_theta, v_theta = (1 - theta) v_k + theta v, forces, masses and
 // directions at q_k (+) theta d.
-#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -238,61 +237,6 @@ void residual_answer(LashSim* sim, Step* step) {
     lash_block_lu_solve(sim->operators.A, step->answer);
 }
 
-// size (nv) += |terms of r| of an interaction
-static void add_push_sizes(const LashSystem* system, const Step* step, int i, double* size) {
-    const LashInteraction* item = &step->list->item[i];
-    const double* G = step->G_star + item->offset;
-    for (int b = 0; b < item->touched; ++b) {
-        int n = lash_block_size(system, item->block[b]);
-        double* to = size + system->block_start[item->block[b]];
-        for (int r = 0; r < item->rows; ++r)
-            for (int k = 0; k < n; ++k) to[k] += fabs(*G++ * step->P[item->row + r]);
-    }
-}
-
-// size (nv) += weight |d(G* P)/dq| of a contact, for each coordinate that it depends on
-static void add_turn_sizes(LashSim* sim, const Step* step, int i, double weight, double* size) {
-    const LashSystem* system = sim->system;
-    const LashInteraction* item = &step->list->item[i];
-    const double* turn = sim->operators.contraction;
-    int columns = 0;
-    system->contract(system, sim->work, step->stencil.t_star, step->q_star, i, step->P + item->row,
-                     step->v, sim->operators.contraction, NULL);
-    for (int b = 0; b < item->touched; ++b) columns += lash_block_size(system, item->block[b]);
-    for (int j = 0; j < columns; ++j) {
-        for (int b = 0; b < item->touched; ++b) {
-            double* to = size + system->block_start[item->block[b]];
-            for (int k = 0; k < lash_block_size(system, item->block[b]); ++k)
-                to[k] += weight * fabs(*turn++);
-        }
-    }
-}
-
-// x (nv) = r without its rounding: of the terms it is the sum of, and of the positions that
-// directions are taken at. A part of 0.1 kg between two of 1e7 kg hands on 5e4 N s; their last digit is 7e-11 m/s of
-// its velocity, and the last digit of a position, 5e-17 m, turns a normal across a play of 0.1 mm so much
-// that they push 3e-7 m/s beside it. No number that P or q can be would do better.
-static void without_rounding(LashSim* sim, const Step* step, double* x) {
-    const LashSystem* system = sim->system;
-    double place = 0; // the largest coordinate: what they are rounded by
-    Scratch scratch = scratch_begin(sim);
-    double *size = scratch_velocity(sim), *jump = scratch_velocity(sim);
-    for (int i = 0; i < system->nq; ++i) place = fmax(place, fabs(step->q_star[i]));
-    lash_combine(system->nv, step->v, -1, step->stencil.v_star, jump);
-    lash_block_multiply(system, sim->operators.M_values, jump, size);
-    for (int i = 0; i < system->nv; ++i)
-        size[i] = fabs(size[i]) + step->stencil.force_h * fabs(step->F[i]);
-    for (int i = 0; i < step->list->count; ++i) {
-        if (!step->active[i]) continue;
-        add_push_sizes(system, step, i, size);
-        if (i >= step->list->bilateral && !joint_friction(&step->list->item[i]))
-            add_turn_sizes(sim, step, i, 0.25 * place, size);
-    }
-    for (int i = 0; i < system->nv; ++i)
-        x[i] = fabs(step->r[i]) <= 4 * DBL_EPSILON * size[i] ? 0 : step->r[i];
-    scratch_end(sim, scratch);
-}
-
 // The largest of x (nv), turning at the radius of gyration.
 static double largest_velocity(const LashSim* sim, const double* x) {
     double largest = 0;
@@ -302,9 +246,6 @@ static double largest_velocity(const LashSim* sim, const double* x) {
 
 // The velocity error that r stands for, M^-1 r, in m/s; where A is near enough to M, A^-1 r.
 static double dynamics_error(LashSim* sim, Step* step) {
-    // Rounding is looked for, which costs as much as the residuals do, where the last correction did not help: an
-    // error in tolerances, and what it must have left of the one before (chains of masses 1e8 apart; bench slider_crank_cad_play).
-    static const double MAYBE_ROUNDING = 1e4, STUCK = 0.2;
     int nv = sim->system->nv;
     Scratch scratch = scratch_begin(sim);
     const double* error = step->answer;
@@ -317,15 +258,6 @@ static double dynamics_error(LashSim* sim, Step* step) {
         error = x;
     }
     double largest = largest_velocity(sim, error);
-    double tolerance = sim->settings.tolerance_velocity;
-    bool stuck = step->correction > 0 && largest > STUCK * step->dynamics_whole;
-    step->dynamics_whole = largest;
-    if (couples && stuck && largest > tolerance && largest < MAYBE_ROUNDING * tolerance) {
-        double* x = scratch_velocity(sim);
-        without_rounding(sim, step, x);
-        lash_block_lu_solve(sim->operators.M, x);
-        largest = largest_velocity(sim, x);
-    }
     for (int i = 0; i < nv && step->stencil.d_w != 0; ++i) // w of the increment is an older one
         largest = worse(largest, sim->weight[i] * fabs(step->w[i] - step->w_used[i]));
     scratch_end(sim, scratch);

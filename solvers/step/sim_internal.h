@@ -116,7 +116,6 @@ struct Step {
     double restitution; // factor on e: 1, or 0 when the step is retried without rebound
     // Errors of the iterate, recomputed from it.
     double dynamics_error, velocity_error, contact_error, position_error, penetration;
-    double dynamics_whole;                              // dynamics_error with its rounding
     uint64_t worst_velocity, worst_position, worst_gap; // where the largest are, LASH_NOWHERE
     int demoted;
     // Of schemes that take a step in legs of their own (trapezoidal.c).
