@@ -172,15 +172,24 @@ static void look_along_edge(const Inside* in, const LashEdge* e, double s, doubl
 // A point of a face beside its vertex or edge (p, own frame; into: unit direction along the face). Parts of the same
 // outline that lie flush on each other, or side by side between the same planes (gears, rollers), have every edge and
 // vertex in a side of the other, at no depth; their faces are inside all the same. A free face is left by its curvature
-// times the square of that little way.
+// times the square of that little way, little against the face; of another the point must be in its trim.
 static void look_into_face(const Inside* in, const LashFace* face, Vec3 p, Vec3 into, double depth,
                            Deepest* best) {
     static const double BESIDE = 3; // depths: the side is not nearer than the root's face
-    LashSolidFoot foot;
-    Vec3 beside = vec3_add_scaled(p, BESIDE * depth, into);
-    if (face->type != LASH_PLANE && face->type != LASH_FREEFORM)
+    bool free = face->type == LASH_FREEFORM;
+    double size = vec3_distance(face->box.low, face->box.high), far = BESIDE * depth;
+    if (free && far > 0.1 * size) return;
+    Vec3 beside = vec3_add_scaled(p, far, into);
+    for (int k = 0; k < 3 && !free; ++k) { // less far on a narrow face
+        beside = vec3_add_scaled(p, far, into);
         beside = vec3_add_scaled(beside, -lash_face_distance(face, beside),
                                  lash_face_normal(face, beside));
+        double border = LASH_BORDER_LENGTH * size;
+        if (lash_trim_point(in->f->shape, face, beside, border) != LASH_OUTSIDE) break;
+        if (k == 2) return;
+        far *= 0.5;
+    }
+    LashSolidFoot foot;
     Vec3 point = lash_place(in->place, beside);
     if (lash_solid_nearest(in->solid, point, 2 * BESIDE * depth, &foot))
         keep_deeper(best, in, point, &foot);
