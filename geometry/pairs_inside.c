@@ -202,6 +202,8 @@ static void look_beside_edge(const Inside* in, const LashEdge* e, double t, doub
     for (int k = 0; k < 2; ++k) {
         const LashFace* face = e->face[k] >= 0 ? in->f->shape->face + e->face[k] : NULL;
         if (face == NULL) continue;
+        // of round faces only where the edge itself is at no depth
+        if (face->type != LASH_PLANE && best->depth >= fmax(SHALLOW, LEAST * depth)) continue;
         Vec3 normal = face->type == LASH_FREEFORM
                           ? lash_freeform_edge_normal(in->f->shape, face, e, t, at.p)
                           : lash_face_normal(face, at.p);
