@@ -305,7 +305,7 @@ static void gaps_along_paths_change_by_no_more_than_the_motion(void** state) {
             rig.shape[0] = shape[i];
             rig.shape[1] = shape[j];
             bool slow = lash_pair_searches(rig.pair);
-            long walks = poses(1, slow ? 20 : 80);
+            long walks = poses(1, slow ? 10 : 60);
             for (long k = 0; k < walks; ++k) {
                 lash_pair_work_reset(rig.warm);
                 walk(&rig, &r, what, 1e-5, slow ? 60 : 500);
