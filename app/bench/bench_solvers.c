@@ -435,7 +435,7 @@ static void print_shares(const Table* t, bool peer_too) {
         if (asked == 0) printf(" not installed");
         for (int k = 0; k < SHARES && asked > 0; ++k)
             printf(" %6.1f %%", 100.0 * solved_at(t, k, peer == 1, &asked) / asked);
-        if (asked > 0) printf("  of %d problems", asked);
+        if (asked > 0) printf("  of %d problem%s", asked, asked == 1 ? "" : "s");
     }
     printf("\n");
 }

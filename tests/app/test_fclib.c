@@ -124,7 +124,7 @@ static void global_problems_are_read_and_solved(void** state) {
     Outcome o = LASH("bench", "solvers", path, "--shares", "--no-peer", "--tolerance", "1e-12");
     if (o.code != 0) fail_msg("exit code %d: %s", o.code, o.err);
     assert_non_null(strstr(o.out, "Signorini"));
-    assert_non_null(strstr(o.out, "100.0 %  of 1 files"));
+    assert_non_null(strstr(o.out, "100.0 %  of 1 problem"));
     outcome_free(&o);
 }
 
