@@ -218,7 +218,7 @@ static void ideal_joints_with_friction_and_contacts_move_the_same_way_with_both_
 // Freedoms that joints take away do not count.
 static void many_free_bodies_have_the_sparse_operator_and_few_the_full_one(void** state) {
     (void)state;
-    AppSession few = stack(5), many = stack(10), held = pendulums(0);
+    AppSession few = stack(10), many = stack(12), held = pendulums(0);
     assert_non_null(few.sim->operators.contacts);
     assert_non_null(held.sim->operators.contacts);
     assert_null(many.sim->operators.contacts);
