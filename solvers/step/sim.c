@@ -476,7 +476,7 @@ static void start_again(LashSim* sim) {
     operator_forget(sim);
 }
 
-static void copy_contacts(const LastContacts* from, LastContacts* to) {
+void last_contacts_copy(const LastContacts* from, LastContacts* to) {
     size_t n = (size_t)from->count;
     to->count = from->count;
     if (n == 0) return;
@@ -497,7 +497,7 @@ static void copy_state(const LashSim* sim, const State* from, State* to) {
     memcpy(to->q, from->q, nq * sizeof *to->q);
     memcpy(to->v, from->v, nv * sizeof *to->v);
     memcpy(to->history, from->history, sim_history_size(sim) * sizeof *to->history);
-    copy_contacts(&from->last, &to->last);
+    last_contacts_copy(&from->last, &to->last);
     if (drivers == 0) return;
     memcpy(to->driver_x, from->driver_x, drivers * sizeof *to->driver_x);
     memcpy(to->driver_speed, from->driver_speed, drivers * sizeof *to->driver_speed);

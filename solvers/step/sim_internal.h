@@ -155,6 +155,7 @@ typedef struct LastContacts {
     uint8_t* state;  // ContactState
     double *P, *U, *tau;
 } LastContacts;
+void last_contacts_copy(const LastContacts* from, LastContacts* to); // to has room
 
 // Rows that prescribe a speed (drivers.c); where they stand is part of the state.
 typedef struct Drivers {

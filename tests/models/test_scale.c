@@ -160,17 +160,6 @@ static double state_difference(const AppSession* a, const AppSession* b) {
     return largest;
 }
 
-static void copy_last(const LastContacts* from, LastContacts* to) {
-    size_t n = (size_t)from->count;
-    to->count = from->count;
-    memcpy(to->id, from->id, n * sizeof *to->id);
-    memcpy(to->closed, from->closed, n * sizeof *to->closed);
-    memcpy(to->state, from->state, n * sizeof *to->state);
-    memcpy(to->P, from->P, 3 * n * sizeof *to->P);
-    memcpy(to->U, from->U, 3 * n * sizeof *to->U);
-    memcpy(to->tau, from->tau, n * sizeof *to->tau);
-}
-
 // Every step by both operators, from the same state; U of the last step is in it, by which contacts rebound. A step
 // that one of them takes in parts is another one: every part has its own rebound. most: such steps.
 static void agree(AppSession full, AppSession sparse, int steps, int most) {
@@ -190,7 +179,7 @@ static void agree(AppSession full, AppSession sparse, int steps, int most) {
         State *from = &full.sim->now, *to = &sparse.sim->now;
         memcpy(to->q, from->q, (size_t)full.system->nq * sizeof *to->q);
         memcpy(to->v, from->v, (size_t)full.system->nv * sizeof *to->v);
-        copy_last(&from->last, &to->last);
+        last_contacts_copy(&from->last, &to->last);
     }
     assert_true(contacts > 0);
     assert_true(parts <= most);
@@ -230,20 +219,25 @@ static void many_free_bodies_have_the_sparse_operator_and_few_the_full_one(void*
 
 // --- Islands -------------------------------------------------------------------------------------
 
+// Boxes on each other, gap [m] apart at first, and a chain with play that nothing couples with them.
+static AppSession boxes_beside_links(int boxes, double gap, int links) {
+    Text text = text_begin(9.81);
+    add(&text, ", 'parts': [");
+    add_boxes(&text, "b", boxes, 1, gap);
+    add(&text, ", ");
+    add_links(&text, "l", links);
+    add(&text, "], 'joints': [");
+    add_pins(&text, "l", links);
+    add(&text, "], 'contacts': [");
+    add_faces(&text, "b", boxes);
+    add(&text, "]");
+    return open_text(&text, "both.json", 2e-5);
+}
+
 static void two_mechanisms_in_one_model_move_as_each_alone(void** state) {
     (void)state;
     enum { BOXES = 3, LINKS = 3, STEPS = 400 };
-    Text text = text_begin(9.81);
-    add(&text, ", 'parts': [");
-    add_boxes(&text, "b", BOXES, 1, 1e-4);
-    add(&text, ", ");
-    add_links(&text, "l", LINKS);
-    add(&text, "], 'joints': [");
-    add_pins(&text, "l", LINKS);
-    add(&text, "], 'contacts': [");
-    add_faces(&text, "b", BOXES);
-    add(&text, "]");
-    AppSession both = open_text(&text, "both.json", 2e-5), alone = chain(LINKS);
+    AppSession both = boxes_beside_links(BOXES, 1e-4, LINKS), alone = chain(LINKS);
     sim_use_sparse(both.sim);
     sim_use_sparse(alone.sim);
     for (int k = 0; k < STEPS / (SANITIZED ? 4 : 1); ++k) {
@@ -266,17 +260,7 @@ static void two_mechanisms_in_one_model_move_as_each_alone(void** state) {
 static void what_rests_costs_no_correction_while_others_move(void** state) {
     (void)state;
     enum { BOXES = 3, LINKS = 3 };
-    Text text = text_begin(9.81);
-    add(&text, ", 'parts': [");
-    add_boxes(&text, "b", BOXES, 1, 0);
-    add(&text, ", ");
-    add_links(&text, "l", LINKS);
-    add(&text, "], 'joints': [");
-    add_pins(&text, "l", LINKS);
-    add(&text, "], 'contacts': [");
-    add_faces(&text, "b", BOXES);
-    add(&text, "]");
-    AppSession session = open_text(&text, "rest.json", 2e-5);
+    AppSession session = boxes_beside_links(BOXES, 0, LINKS);
     sim_use_sparse(session.sim);
     const Islands* islands = session.sim->operators.sparse;
     int resting = 0, moving = 0;

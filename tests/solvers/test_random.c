@@ -98,26 +98,32 @@ static void different_velocities_come_from_different_solutions(void** state) {
     assert_true(pairs > 150 && differ <= pairs / 5);
 }
 
+// Problem k from P = 0.
+static LashFrictionInfo solve_cold(int k, LashFrictionSettings* s) {
+    AppRandomProblem set = choose(k);
+    AppProblem* p = app_problem_random(&set);
+    size_t rows = (size_t)p->friction.m;
+    double *P = calloc(rows, sizeof *P), *U = calloc(rows, sizeof *U);
+    s->cold = true;
+    LashFrictionInfo info = solve_with(&p->friction, s, P, U);
+    free(P);
+    free(U);
+    app_problem_destroy(p);
+    return info;
+}
+
 // A step cuts the work on one problem: what is allowed is enough for most of them from a cold start, and never exceeded.
 static void work_is_bounded(void** state) {
     (void)state;
     enum { WORK = 200 };
     int failed = 0, most = 0;
     for (int k = 0; k < FIRST_FEW; ++k) {
-        AppRandomProblem set = choose(k);
-        AppProblem* p = app_problem_random(&set);
-        const LashFrictionProblem* f = &p->friction;
-        double *P = calloc((size_t)f->m, 8), *U = calloc((size_t)f->m, 8);
         LashFrictionSettings s = lash_friction_settings();
-        s.cold = true;
         s.tolerance = 1e-10;
         s.max_iterations = WORK;
-        LashFrictionInfo info = solve_with(f, &s, P, U);
+        LashFrictionInfo info = solve_cold(k, &s);
         most = info.iterations > most ? info.iterations : most;
         failed += info.outcome != LASH_CONVERGED;
-        free(P);
-        free(U);
-        app_problem_destroy(p);
     }
     print_message("%d problems, at most %d factors and sweeps, %d not solved\n", FIRST_FEW, most,
                   failed);
@@ -130,21 +136,13 @@ static void asking_for_more_never_gives_less(void** state) {
     (void)state;
     double worst = 0;
     for (int k = 0; k < FIRST_FEW / 8; ++k) {
-        AppRandomProblem set = choose(k);
-        AppProblem* p = app_problem_random(&set);
-        const LashFrictionProblem* f = &p->friction;
-        double *P = calloc((size_t)f->m, 8), *U = calloc((size_t)f->m, 8);
         LashFrictionSettings s = lash_friction_settings();
-        s.cold = true;
         s.tolerance = 1e-16;
         s.minimum_norm = false;
         s.max_iterations = 600;
-        LashFrictionInfo info = solve_with(f, &s, P, U);
+        LashFrictionInfo info = solve_cold(k, &s);
         if (!(info.residual <= worst)) worst = info.residual;
         if (info.residual > 1e-10) print_message("problem %d: %.1e\n", k, info.residual);
-        free(P);
-        free(U);
-        app_problem_destroy(p);
     }
     print_message("residuals up to %.1e where 1e-16 was asked for\n", worst);
     assert_true(worst <= 1e-10);
