@@ -15,7 +15,7 @@ enum {
     LASH_NODE_BODY,         // a diagonal block that can be inverted
     LASH_NODE_ROWS,         // zero on the diagonal; rows that depend on others are left out
     LASH_NODE_SHIFTED_ROWS, // small on the diagonal: ordered as rows, inverted as bodies are
-    LASH_NODE_EARLY_ROWS    // the same, after one of their bodies
+    LASH_NODE_LOOSE_ROWS    // the same, at any place
 };
 typedef struct LashBlockGraph {
     int nodes, edges;
@@ -35,6 +35,8 @@ typedef struct LashBlockOrder {
 // as_given: keep the order of the nodes instead of looking for one with little fill.
 LashBlockOrder lash_block_order(const LashBlockGraph* graph, bool as_given);
 void lash_block_order_free(LashBlockOrder* order);
+// Multiplications of a factorisation in this order.
+double lash_block_order_cost(const LashBlockGraph* graph, const LashBlockOrder* order);
 
 #ifdef __cplusplus
 }

@@ -43,6 +43,12 @@ enum {
 // of less mobility (300 links bend out of their plane as one beam: 1e-10) needs many corrections, and
 // its impulses follow whatever error they leave. Held by test_models_scale.
 static const double DIAGONAL = 1e-11;
+// The same where contacts stand at any place in the order of elimination: until both of their bodies are
+// eliminated nothing else is on their diagonal, and factors have numbers of its inverse. With 1e-10 walls
+// of 100 bricks and piles of 200 balls need twice as many factors, from 1e-6 on long chains would.
+static const double LOOSE_DIAGONAL = 1e-8;
+// An order with contacts at any place must promise this share of the work of the other.
+static const double CHEAPER = 0.5;
 // The same of tau with interior points, which leave positions to the corrections after them: gaps of
 // faces that lie on each other need not fit to more than what they are off.
 static const double INSIDE = 1e-6;
@@ -206,18 +212,30 @@ static void place_unknowns(const LashSystem* system, const Step* step, SparseNew
     newton->unknowns = next;
 }
 
-// Contacts with more rows than their bodies have velocities: they depend on each other in any order.
-static bool hyperstatic(const LashSystem* system, const SparseNewton* newton) {
-    int rows = 0, velocities = 0;
-    for (int s = 0; s < newton->slots; ++s) rows += newton->slot[s].rows;
-    for (int i = 0; i < newton->bodies; ++i) velocities += lash_block_size(system, newton->body[i]);
-    return rows > velocities;
+static void name_contacts(SparseNewton* newton, uint8_t* rows, bool loose) {
+    for (int s = 0; s < newton->slots; ++s)
+        rows[newton->slot[s].node] = loose ? LASH_NODE_LOOSE_ROWS : LASH_NODE_SHIFTED_ROWS;
 }
 
-static void make_factors(const LashSim* sim, const Step* step, SparseNewton* newton) {
+static double cost_of(const LashBlockGraph* graph) {
+    LashBlockOrder order = lash_block_order(graph, false);
+    double cost = lash_block_order_cost(graph, &order);
+    lash_block_order_free(&order);
+    return cost;
+}
+
+// Where contacts close loops, bodies first and contacts after them makes far more fill than any order.
+static bool loose_is_cheaper(SparseNewton* newton, const LashBlockGraph* graph, uint8_t* rows) {
+    if (newton->nodes <= 2 * newton->bodies) return false; // a tree, or nearly
+    name_contacts(newton, rows, false);
+    double strict = cost_of(graph);
+    name_contacts(newton, rows, true);
+    return cost_of(graph) < CHEAPER * strict;
+}
+
+static void make_factors(const LashSim* sim, const Step* step, SparseNewton* newton, bool strict) {
     int* size = lash_alloc((size_t)(newton->nodes + 1) * sizeof(int));
     uint8_t* rows = lash_alloc((size_t)newton->nodes + 1);
-    bool early = hyperstatic(sim->system, newton);
     for (int i = 0; i < newton->bodies; ++i)
         size[i] = newton->parts * lash_block_size(sim->system, newton->body[i]);
     for (int j = 0; j < newton->joints; ++j) {
@@ -227,7 +245,6 @@ static void make_factors(const LashSim* sim, const Step* step, SparseNewton* new
     for (int s = 0; s < newton->slots; ++s) {
         const Slot* slot = &newton->slot[s];
         size[slot->node] = slot->at + slot->rows + slot->has_tau;
-        rows[slot->node] = early ? LASH_NODE_EARLY_ROWS : LASH_NODE_SHIFTED_ROWS;
     }
     Edges edges = structure_edges(sim, step, newton);
     LashBlockGraph graph = {.nodes = newton->nodes,
@@ -236,6 +253,8 @@ static void make_factors(const LashSim* sim, const Step* step, SparseNewton* new
                             .rows = rows,
                             .a = edges.a,
                             .b = edges.b};
+    newton->loose = !strict && loose_is_cheaper(newton, &graph, rows);
+    name_contacts(newton, rows, newton->loose);
     take_graph(newton, &graph);
 }
 
@@ -321,6 +340,7 @@ void sparse_island_archive(SparseNewton* newton, LashArchive* archive) {
     }
     PASS(key);
     PASS(parts);
+    PASS(loose);
     PASS(curved);
     PASS(derivatives);
     PASS(factored);
@@ -558,7 +578,8 @@ static void row_mix(const Slot* slot, bool inside, double F[9]) {
 // Block of the slot's own unknowns: what its law says of P beside u.
 static void write_law(const Step* step, const SparseNewton* newton, const Slot* slot, double* A,
                       int ld) {
-    double lambda = slot->lambda, small = fmax(DIAGONAL, newton->prox) * lambda;
+    double share = fmax(newton->loose ? LOOSE_DIAGONAL : DIAGONAL, newton->prox);
+    double lambda = slot->lambda, small = share * lambda;
     double mu = step->list->item[slot->item].mu;
     bool inside = newton->interior && !slot->empty;
     for (int r = 0; r < slot->rows && inside; ++r)
@@ -580,7 +601,7 @@ static void write_law(const Step* step, const SparseNewton* newton, const Slot* 
     }
     if (!slot->has_tau) return;
     int t = slot->rows;
-    double share = newton->interior ? INSIDE : fmax(DIAGONAL, newton->prox);
+    if (newton->interior) share = INSIDE;
     A[t + ld * t] = slot->closed ? share * slot->lambda_n : slot->lambda_n;
 }
 
@@ -683,7 +704,7 @@ bool sparse_factor(LashSim* sim, Step* step, SparseNewton* newton) {
 // --- The operator of an iteration ----------------------------------------------------------------
 
 void sparse_renew(LashSim* sim, Step* step, SparseNewton* newton, Convergence* convergence) {
-    if (newton->listed) make_factors(sim, step, newton); // only corrections need it
+    if (newton->listed) make_factors(sim, step, newton, false); // only corrections need it
     newton->listed = false;
     bool far_off = step->contact_error > tuning.far_off, fit = newton->h == step->h;
     bool again = attempt_renews(step->attempt) ||
@@ -701,15 +722,24 @@ void sparse_renew(LashSim* sim, Step* step, SparseNewton* newton, Convergence* c
     newton->factored = false;
 }
 
+// What was found with a matrix that rounding spoils may be found with another.
+static bool correct_again(LashSim* sim, Step* step, SparseNewton* newton, Derivatives wanted) {
+    newton->factors /= 2; // some are left for it
+    sparse_derive(sim, step, newton, wanted);
+    newton->factored = false;
+    return sparse_correct(sim, step, newton);
+}
+
 bool sparse_correct_island(LashSim* sim, Step* step, SparseNewton* newton,
                            Convergence* convergence) {
     convergence->used_old = newton->t0 != step->t0;
     if (sparse_correct(sim, step, newton)) return true;
+    if (newton->loose) {
+        make_factors(sim, step, newton, true);
+        if (correct_again(sim, step, newton, newton->derivatives)) return true;
+    }
     if (newton->derivatives != DERIVATIVES_ALL) return false;
     convergence->derivatives = DERIVATIVES_FORCES; // with all derivatives there may be no answer
     newton->plain = true; // for the rest of the pass: with them it would turn away again
-    newton->factors /= 2; // some are left for it
-    sparse_derive(sim, step, newton, DERIVATIVES_FORCES);
-    newton->factored = false;
-    return sparse_correct(sim, step, newton);
+    return correct_again(sim, step, newton, DERIVATIVES_FORCES);
 }

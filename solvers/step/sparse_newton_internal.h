@@ -54,6 +54,7 @@ typedef struct SparseNewton { // what is added is saved with a run by sparse_new
     uint64_t key;         // what lu was made for: contacts, bodies, levels
     int parts;            // 2: velocities and positions, 1: velocities only
     int nodes, unknowns;  // of all
+    bool loose;           // contacts stand anywhere in the order of elimination
     int slot_capacity;
     Slot* slot; // (slots)
     int D_size, turn_size, D_capacity, turn_capacity;
