@@ -83,7 +83,7 @@ static LashOutcome advance(LashSim* sim, Step* step) {
     step->relaxed = false;
     int guessed = take_in_last(sim, step);
     LashOutcome outcome = step_solve(sim, step, POSITIONS);
-    if (outcome != LASH_CONVERGED && sim->operators.sparse != NULL && shrink(step))
+    if (outcome != LASH_CONVERGED && sim_is_sparse(sim) && shrink(step))
         outcome = step_solve(sim, step, POSITIONS);
     if (outcome != LASH_CONVERGED && sparse_shorter_first(sim, step)) return outcome;
     if (guessed > 0 && outcome != LASH_CONVERGED) {

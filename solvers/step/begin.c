@@ -38,7 +38,7 @@ int last_place(const LashSim* sim, uint64_t id) {
 
 // Of many contacts some have been struck a step or two ago: extrapolated, they would pull.
 static bool trusted(const LashSim* sim, const LashInteraction* item, int k) {
-    if (sim->operators.sparse == NULL || joint_friction(item)) return true;
+    if (!sim_is_sparse(sim) || joint_friction(item)) return true;
     double last = sim->now.last.P[3 * k], guess = sim->predictor.guess_P[3 * k];
     return guess >= 0.5 * last && guess <= 2 * last;
 }

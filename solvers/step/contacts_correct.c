@@ -11,11 +11,11 @@
 double contact_newton_motion_error(LashSim* sim, const Step* step) {
     double *m, *off, error = 0;
     int nv = sim->system->nv;
-    if (sim->operators.contacts != NULL) {
+    if (sim_is_sparse(sim)) {
+        islands_motion(sim, &m, &off);
+    } else {
         m = sim->operators.contacts->motion;
         off = sim->operators.contacts->off;
-    } else {
-        islands_motion(sim, &m, &off);
     }
     mass_multiply(sim, step->shift, m);
     for (int i = 0; i < nv; ++i) m[i] = -m[i];

@@ -338,8 +338,8 @@ void islands_motion(const LashSim* sim, double** motion, double** off) {
 bool sparse_shorter_first(const LashSim* sim, const Step* step) {
     const Islands* islands = sim->operators.sparse;
     bool no_answer = false;
-    for (int k = 0; islands != NULL && k < islands->count; ++k)
-        no_answer = no_answer || islands->island[k]->no_answer;
+    if (!sim_is_sparse(sim)) return false;
+    for (int k = 0; k < islands->count; ++k) no_answer = no_answer || islands->island[k]->no_answer;
     return no_answer && attempt_couples(step->attempt) && sim->settings.max_substeps > 1 &&
            sim->settings.max_substeps * step->h > 1.5 * sim->settings.h;
 }

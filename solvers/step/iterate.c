@@ -301,12 +301,24 @@ static void expect_singular(Experience* experience) {
     experience->singular_steps = experience->singular_run + 1;
 }
 
+// Where the sparse operator has found no answer full matrices are tried, if the run has them, and in the
+// next steps at once: more of them each time, fewer where it does without. False: nothing changes.
+static bool expect_full(LashSim* sim) {
+    Experience* experience = &sim->experience;
+    if (!sim_is_sparse(sim) || sim->operators.contacts == NULL) return false;
+    experience->full_run = 2 * experience->full_run + 1;
+    if (experience->full_run > tuning.longest_run) experience->full_run = tuning.longest_run;
+    experience->full_steps = experience->full_run + 1;
+    return true;
+}
+
 static Attempt harder(LashSim* sim, const Step* step) {
     switch (step->attempt) {
         case ATTEMPT_CONTACTS:
+            if (expect_full(sim)) return ATTEMPT_CONTACTS;
             if (sim->settings.max_substeps == 1) return ATTEMPT_CONTACTS_RENEWED;
             if (sparse_shorter_first(sim, step)) return ATTEMPT_NONE;
-            if (sim->operators.sparse == NULL && shorter_first(sim, step)) return ATTEMPT_NONE;
+            if (!sim_is_sparse(sim) && shorter_first(sim, step)) return ATTEMPT_NONE;
             return ATTEMPT_CONTACTS_RENEWED;
         case ATTEMPT_KEPT:
             expect_singular(&sim->experience);
@@ -345,6 +357,8 @@ LashOutcome step_solve(LashSim* sim, Step* step, Levels levels) {
     LashOutcome outcome = attempt(sim, step, first_attempt(sim, step));
     bool first = outcome == LASH_CONVERGED && step->attempt == ATTEMPT_KEPT;
     if (first || sim->settings.full_newton) sim->experience.singular_run = 0;
+    bool coupled = outcome == LASH_CONVERGED && step->attempt == ATTEMPT_CONTACTS;
+    if (coupled && sim_is_sparse(sim) && sim->experience.full_run > 0) --sim->experience.full_run;
     while (outcome != LASH_CONVERGED) {
         Attempt next = harder(sim, step);
         if (next == ATTEMPT_NONE) break;

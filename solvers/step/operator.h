@@ -41,9 +41,9 @@ typedef struct Convergence {
     bool used_old;           // the last correction used an operator of an earlier step
 } Convergence;
 
-// Two operators couple velocities and positions of contacts: operator_contacts with full matrices, and
-// operator_sparse where it promises half of their time (sim.c chooses when a run is made;
-// sim_use_sparse for tests). Both take forces by their tangents C and K in the system's pattern, which
+// Two operators couple velocities and positions of contacts: operator_contacts with full matrices, up to
+// RESPONSE_LIMIT velocities, and operator_sparse, above them and where it promises less time (sim.c decides
+// when a run is made; sim_use_sparse for tests). A run that has both begins with the sparse one. Both take forces by their tangents C and K in the system's pattern, which
 // need not be symmetric: a force on a body that reads another one is a block (body, read body), and
 // nothing else is needed here. Terms that have no place in the pattern: see operator_sparse.c.
 typedef struct Operator {

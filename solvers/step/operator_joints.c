@@ -503,7 +503,7 @@ const Operator operator_coupled = {.name = "coupled",
 
 const Operator* attempt_operator(const LashSim* sim, const Step* step) {
     if (attempt_couples(step->attempt))
-        return sim->operators.contacts != NULL ? &operator_contacts : &operator_sparse;
+        return sim_is_sparse(sim) ? &operator_sparse : &operator_contacts;
     bool projects = step->levels == POSITIONS && step->nn > 0;
     if (projects && step->stencil.coupled) return &operator_coupled;
     bool all = step->attempt == ATTEMPT_ALL_DERIVATIVES && sim->operators.full != NULL;

@@ -180,5 +180,6 @@ void step_remember(LashSim* sim, const Step* step, bool smooth) {
     sim->predictor.history = smooth ? sim->predictor.history + 1 : 1;
     sim->experience.contraction_rate *= 0.9; // forgets: the next steps tell anew
     if (sim->experience.singular_steps > 0) --sim->experience.singular_steps;
+    if (sim->experience.full_steps > 0) --sim->experience.full_steps;
     if (sim->experience.separate_steps > 0) --sim->experience.separate_steps;
 }

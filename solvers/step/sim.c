@@ -243,13 +243,14 @@ static void reserve(LashSim* sim) {
     lash_arena_reserve(&sim->arena, t.bytes + scratch_bytes(sim) + 64);
 }
 
-// Is a step much cheaper with the sparse operator of contacts than with full matrices? Measured on stacks,
+// Is a step cheaper with the sparse operator of contacts than with full matrices? Measured on stacks,
 // walls, chains, gear trains and four-bars of 2 to 16 bodies in motion (docs/solvers.md): full matrices
 // take 0.2 to 2.5 ns for the cube of the freedoms that joints leave, the sparse ones 1.1 to 7 us for a
-// velocity. They must promise half of the time: the friction solvers of full matrices answer problems with
-// dependent rows that the sparse ones do not (a breaker of 8 free parts and 39 contacts). test_models_scale
+// velocity. A quarter less must be promised: steps in which a part is held by dependent rows need full
+// matrices all the same, after the sparse operator has tried (a breaker of 8 free parts and 39 contacts
+// would take 1.1 to 1.7 times as long). test_models_scale
 static bool sparse_is_cheaper(const LashSystem* system, const LashInteractionList* list) {
-    const double full_ns = 1, sparse_ns = 2000, gain = 2;
+    const double full_ns = 1, sparse_ns = 2000, gain = 1.25;
     double free = system->nv - list->bilateral_rows;
     if (free < 0) free = 0;
     return full_ns * free * free * free > gain * sparse_ns * system->nv;
@@ -380,7 +381,7 @@ LashSim* lash_sim_create(const LashSystem* system, const LashSettings* settings)
     bool sparse = large && sim->sizes.contacts > 0 && sparse_newton_possible(system);
     if (sim->operators.B != NULL && system->constant_mass) { // contacts between rigid bodies
         system->mass(system, sim->work, start, sim->operators.M_values);
-        if (!sparse && lash_block_lu_factor(sim->operators.M, sim->operators.M_values))
+        if (lash_block_lu_factor(sim->operators.M, sim->operators.M_values))
             create_contact_newton(sim, list);
     }
     if (sparse) {

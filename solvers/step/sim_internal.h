@@ -228,6 +228,8 @@ typedef struct Experience {
     int singular_steps, singular_run; // steps to come with full Newton at once, length of the run
     int separate_steps, separate_run; // steps to come in which velocities and positions have
                                       // joints of their own, length of the run
+    int full_steps,
+        full_run; // steps to come with full matrices of contacts at once, length of the run
 } Experience;
 
 // Workspaces of the solvers of complementarity problems.
@@ -466,6 +468,12 @@ void contact_newton_forget(LashSim* sim); // the next pass makes a new operator
 double contact_newton_motion_error(LashSim* sim, const Step* step);
 
 // --- The same, sparse (operator_sparse.c) ----------------------------------------------------------
+// Which of the two that couple contacts is tried next: full matrices, where a run has both, are taken for
+// some steps once the sparse one has found no answer.
+static inline bool sim_is_sparse(const LashSim* sim) {
+    if (sim->operators.sparse == NULL) return false;
+    return sim->operators.contacts == NULL || sim->experience.full_steps == 0;
+}
 bool sparse_newton_possible(const LashSystem* system);
 // One for each island of bodies (islands.c).
 Islands* islands_create(const LashSystem* system, const LashInteractionList* list);

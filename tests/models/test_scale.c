@@ -1,5 +1,6 @@
 // Mechanisms of many bodies in contact: the sparse operator of contacts against the one with full
 // matrices, step by step, and what only the sparse one can do. Every model is written by its test.
+#include "app/bench/scale_models.h"
 #include "app/run/session.h"
 #include "model_text.h"
 #include "solvers/step/sparse_newton_internal.h"
@@ -204,15 +205,18 @@ static void ideal_joints_with_friction_and_contacts_move_the_same_way_with_both_
     agree(pendulums(0.3), pendulums(0.3), SANITIZED ? 1600 : 3000, 4);
 }
 
-// Freedoms that joints take away do not count.
+// Freedoms that joints take away do not count; above 96 velocities full matrices have no room.
 static void many_free_bodies_have_the_sparse_operator_and_few_the_full_one(void** state) {
     (void)state;
-    AppSession few = stack(10), many = stack(12), held = pendulums(0);
-    assert_non_null(few.sim->operators.contacts);
-    assert_non_null(held.sim->operators.contacts);
-    assert_null(many.sim->operators.contacts);
+    AppSession few = stack(8), some = stack(9), many = stack(17), held = pendulums(0);
+    assert_null(few.sim->operators.sparse);
+    assert_null(held.sim->operators.sparse);
+    assert_non_null(some.sim->operators.sparse);
+    assert_non_null(some.sim->operators.contacts);
     assert_non_null(many.sim->operators.sparse);
+    assert_null(many.sim->operators.contacts);
     app_session_close(&few);
+    app_session_close(&some);
     app_session_close(&many);
     app_session_close(&held);
 }
@@ -423,6 +427,41 @@ static void a_row_of_ten_four_bars_chatters_in_few_iterations(void** state) {
     assert_true(solver < 12);
 }
 
+// As lash-make-scale writes it.
+static AppSession scale_model(AppScaleModel model, int n) {
+    char path[400], name[80];
+    char* text = NULL;
+    size_t length = 0;
+    LashError error = {0};
+    AppSession session = {0};
+    FILE* file = open_memstream(&text, &length);
+    app_scale_write(model, n, file);
+    fclose(file);
+    snprintf(name, sizeof name, "%s.json", app_scale_name(model));
+    write_model(name, text, path, sizeof path);
+    free(text);
+    AppSessionOptions options = {.step = NAN, .duration = NAN};
+    if (!app_session_open(&session, path, &options, &error))
+        fail_msg("%s: %s: %s", name, error.where, error.message);
+    return session;
+}
+
+// Three steps of this row do, where stones slide and turn about their edges at once.
+static void full_matrices_answer_where_the_sparse_operator_does_not(void** state) {
+    (void)state;
+    AppSession session = scale_model(APP_SCALE_DOMINOES, 12);
+    int full = 0, sparse = 0;
+    for (int k = 0; k < 1900; ++k) {
+        LashStepInfo info = lash_sim_step(session.sim);
+        assert_int_equal(info.outcome, LASH_CONVERGED);
+        assert_true(info.position_error <= 1e-10 && info.velocity_error <= 1e-10);
+        full += session.sim->experience.full_steps > 0;
+        sparse += session.sim->experience.full_steps == 0 && info.contacts > 0;
+    }
+    assert_true(full > 0 && sparse > 1000);
+    app_session_close(&session);
+}
+
 // --- Hard ratios ---------------------------------------------------------------------------------
 
 // A rotor at 1e5 rad/s in two plain bearings that whirls: one radian per step, friction of 500 m/s.
@@ -474,6 +513,7 @@ RUN(TEST(a_stack_falls_the_same_way_with_both_operators),
     TEST(a_chain_with_play_swings_the_same_way_with_both_operators),
     TEST(ideal_joints_with_friction_and_contacts_move_the_same_way_with_both_operators),
     TEST(many_free_bodies_have_the_sparse_operator_and_few_the_full_one),
+    TEST(full_matrices_answer_where_the_sparse_operator_does_not),
     TEST(two_mechanisms_in_one_model_move_as_each_alone),
     TEST(what_rests_costs_no_correction_while_others_move),
     TEST(islands_follow_the_contacts_of_the_step),
