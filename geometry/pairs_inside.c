@@ -135,13 +135,14 @@ typedef struct Line { // an upper bound of the depth along an edge: depth + slop
 
 // The depth of a straight edge in a convex solid is concave along it, and each nearest boundary
 // point bounds it by a line. From the root on: to where the lines cross, or where the depth would
-// be that of the root, until it is enough. Elsewhere that is a good guess. s: where to begin.
-static void look_along_edge(const Inside* in, const LashEdge* e, double s, double depth,
-                            double enough, Deepest* best) {
+// be that of the root, until it is enough. Elsewhere that is a good guess. s: where to begin. Returns
+// the last place looked at.
+static double look_along_edge(const Inside* in, const LashEdge* e, double s, double depth,
+                              double enough, Deepest* best) {
     enum { PLACES = 6 };
     double low = e->t0, high = e->t1;
     Line up = {0}, down = {0};
-    if (in->f->closed) {
+    if (in->f->closed && in->f->edge == e) {
         low = s - 1;
         high = s + 1;
     }
@@ -150,10 +151,10 @@ static void look_along_edge(const Inside* in, const LashEdge* e, double s, doubl
         LashCurvePoint at = lash_edge_point(in->f->shape, e, s);
         Vec3 p = lash_place(in->place, at.p);
         double limit = (depth + vec3_distance(p, in->point)) * (1 + 1e-6);
-        if (!lash_solid_nearest(in->solid, p, limit, &foot)) return;
+        if (!lash_solid_nearest(in->solid, p, limit, &foot)) return s;
         keep_deeper(best, in, p, &foot);
         double slope = -vec3_dot(mat3_mul(in->place->rot, at.d), foot.normal);
-        if (best->depth >= enough || slope == 0) return;
+        if (best->depth >= enough || slope == 0) return s;
         Line line = {true, s, foot.inside ? foot.distance : -foot.distance, slope};
         if (slope > 0)
             up = line;
@@ -164,8 +165,27 @@ static void look_along_edge(const Inside* in, const LashEdge* e, double s, doubl
             to = (down.depth - down.slope * down.at - up.depth + up.slope * up.at) /
                  (up.slope - down.slope);
         to = fmax(low, fmin(high, to));
-        if (to == s) return;
+        if (to == s) return s;
         s = to;
+    }
+    return s;
+}
+
+// The edge of a root ends where it still goes deeper: on along the other edges of that vertex, such as
+// the straight part of an outline that the root's arc only touches.
+static void look_beyond_end(const Inside* in, double s, double depth, double enough,
+                            Deepest* best) {
+    const LashShape* shape = in->f->shape;
+    const LashEdge* e = in->f->edge;
+    if (in->f->closed || (s != e->t0 && s != e->t1) || !(best->depth > 0)) return;
+    int vertex = e->vertex[s == e->t1];
+    if (vertex < 0) return;
+    const LashVertex* end = shape->vertex + vertex;
+    for (int k = 0; k < end->edges && best->depth < enough; ++k) {
+        const LashEdge* other = shape->edge + shape->vertex_edge[end->first_edge + k];
+        if (other == e) continue;
+        look_along_edge(in, other, other->vertex[0] == vertex ? other->t0 : other->t1, depth,
+                        enough, best);
     }
 }
 
@@ -253,8 +273,8 @@ static bool corner_is_inside(const Inside* in, Vec3 m, double depth) {
     return best.depth >= HALF * depth;
 }
 
-// A vertex below two faces with a reentrant edge between them, and its foot beyond the edge: the
-// nearest boundary point is on the edge.
+// A vertex or edge below two faces with a reentrant edge between them, and its foot beyond that edge:
+// the nearest boundary point is on the reentrant edge.
 static bool nearest_is_edge(const Inside* in, double depth, Deepest* best) {
     const LashFeature* feature = in->other;
     LashSolidFoot foot;
@@ -300,9 +320,11 @@ static bool counts_in_solids(const Inside in[2], const bool test[2], const LashP
     bool edge = fa->kind == LASH_FEATURE_EDGE || fb->kind == LASH_FEATURE_EDGE;
     if (outside && !vertex && !edge) return false;
     for (int i = 0; i < 2; ++i) {
-        if (test[i] && in[i].f->kind == LASH_FEATURE_EDGE && best.depth < enough)
+        if (!test[i] || in[i].f->kind != LASH_FEATURE_EDGE || best.depth >= enough) continue;
+        double u =
             look_along_edge(in + i, in[i].f->edge, parameter_of(in + i), depth, enough, &best);
-        if (test[i] && in[i].f->kind == LASH_FEATURE_EDGE && best.depth < enough)
+        if (best.depth < enough) look_beyond_end(in + i, u, depth, enough, &best);
+        if (best.depth < enough)
             look_beside_edge(in + i, in[i].f->edge, parameter_of(in + i), depth, &best);
     }
     bool shallower = best.depth < enough;
@@ -314,7 +336,8 @@ static bool counts_in_solids(const Inside in[2], const bool test[2], const LashP
     if (shallower && best.depth < fmax(SHALLOW, LEAST * depth)) return false;
     if (shallower) verdict->real = best.depth;
     if (shallower) return is_chosen(best.in, &best.foot);
-    if (vertex && best.in->other->kind == LASH_FEATURE_FACE &&
+    bool sharp = best.in->f->kind != LASH_FEATURE_FACE;
+    if (sharp && best.in->other->kind == LASH_FEATURE_FACE &&
         nearest_is_edge(best.in, depth, &best))
         move_root(root, &best, best.in == in, b_a);
     return true;

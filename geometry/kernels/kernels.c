@@ -169,11 +169,14 @@ static bool crossing_is_contact(const LashPairView* view, const LashRoot* root) 
            !face_separates(view->a, view->b, &a_b, lash_place(&a_b, root->point_a), root->gap);
 }
 
-// A vertex below two faces with a reentrant edge between them: its feet lie beyond that edge, one
-// of them not farther than the vertex is deep. The pair manager moves the root to the edge.
-static bool vertex_behind(const LashFeature* a, const LashFeature* b, Vec3 foot, double gap) {
-    return gap < 0 && a->kind == LASH_FEATURE_VERTEX && b->kind == LASH_FEATURE_FACE &&
-           lash_behind_concave_edge(b, foot, -gap);
+// A vertex or edge below two faces with a reentrant edge between them: its feet lie beyond that edge,
+// one of them not farther than it is deep. The pair manager moves the root to the reentrant edge. Of an
+// edge only where the face is one of a solid, against which the pair manager holds the root.
+static bool is_behind(const LashFeature* sharp, const LashFeature* face, Vec3 foot, double gap) {
+    if (gap >= 0 || face->kind != LASH_FEATURE_FACE) return false;
+    bool edge = sharp->kind == LASH_FEATURE_EDGE && face->of_solid;
+    return (sharp->kind == LASH_FEATURE_VERTEX || edge) &&
+           lash_behind_concave_edge(face, foot, -gap);
 }
 
 void lash_pair_add(LashPairView* view, const LashCandidate* candidate) {
@@ -210,7 +213,7 @@ void lash_pair_add(LashPairView* view, const LashCandidate* candidate) {
     LashTrimRoom* room = view->query->room != NULL ? view->query->room + 2 * candidate->slot : NULL;
     if (!lash_feature_owns(b, root->point_b, candidate->t_b, candidate->n, slack_b, room,
                            &root->boundary) &&
-        !vertex_behind(a, b, root->point_b, gap)) {
+        !is_behind(a, b, root->point_b, gap)) {
         if (gap >= 0 || !lash_edge_goes_on(b, root->point_b, candidate->n, slack_b, -ENDS * gap))
             return;
         root->beyond = true;
@@ -218,7 +221,8 @@ void lash_pair_add(LashPairView* view, const LashCandidate* candidate) {
     if (room != NULL) ++room;
     Vec3 p = lash_place_inverse(view->b_a, root->point_a);
     Vec3 m = vec3_neg(mat3_mul_transposed(view->b_a->rot, candidate->n));
-    if (!lash_feature_owns(a, p, candidate->t_a, m, slack_a, room, &root->boundary)) {
+    if (!lash_feature_owns(a, p, candidate->t_a, m, slack_a, room, &root->boundary) &&
+        !is_behind(b, a, p, gap)) {
         if (gap >= 0 || !lash_edge_goes_on(a, p, m, slack_a, -ENDS * gap)) return;
         root->beyond = true;
     }

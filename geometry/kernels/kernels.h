@@ -52,6 +52,7 @@ typedef struct LashFeature {
     bool closed;         // the edge is a full circle
     bool seam;           // a smooth edge that ends a ruled face: one-sided wedge
     bool box_trim;       // the face fills its (u, v) box
+    bool of_solid;       // a face of a part that is watertight
     int concave_edges;   // of a face: lines and circles it ends at, behind which it goes on;
     int concave_edge[8]; // the first of them, edges of the shape
     bool whole;          // and the box is the whole closed surface

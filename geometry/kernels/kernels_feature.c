@@ -105,6 +105,7 @@ LashFeature lash_feature_face(const LashShape* shape, int index) {
     f.y = face->y;
     f.z = face->z;
     f.side = face->side;
+    f.of_solid = shape->part != NULL && shape->part[face->part].closed;
     f.reach = face->reach > 0 ? face->reach : INFINITY;
     f.code = (uint32_t)LASH_FEATURE_FACE << 26 | (uint32_t)index;
     set_skeleton(&f, face);
