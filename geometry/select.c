@@ -212,12 +212,18 @@ static bool axis_fits(const LashFace* face, Vec3 axis) {
     return vec3_norm(vec3_cross(face->z, vec3_normalize(axis))) < 1e-3; // 0.06 degrees
 }
 
+// A plane has no side, and the sign of a free face says how its parameters run.
+static bool side_fits(const LashFace* face, int side) {
+    if (side == 0) return true;
+    return face->type != LASH_PLANE && face->type != LASH_FREEFORM && face->side * side > 0;
+}
+
 static bool fits(const LashShape* shape, const LashFace* face, const LashFaceQuery* query) {
     const LashBox* box = &shape->part[face->part].box;
     double tolerance =
         query->tolerance > 0 ? query->tolerance : 1e-6 * vec3_distance(box->low, box->high);
     if (query->type != LASH_ANY_TYPE && face->type != (LashSurfaceType)query->type) return false;
-    if (query->side != 0 && face->side * query->side < 0) return false;
+    if (!side_fits(face, query->side)) return false;
     if (!radius_fits(face, query->radius, tolerance + face->deviation)) return false;
     return !query->has_axis || axis_fits(face, query->axis);
 }

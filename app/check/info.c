@@ -110,8 +110,11 @@ static void put_face(AppJson* json, const LashShape* shape, const LashFace* face
         app_json_key(json, "axis");
         app_json_null(json);
     }
-    // the axis of a plane is its outward normal already
-    app_json_put_integer(json, "side", face->type == LASH_PLANE || face->side > 0 ? 1 : -1);
+    app_json_key(json, "side"); // the axis of a plane is its outward normal already
+    if (face->type == LASH_FREEFORM)
+        app_json_null(json);
+    else
+        app_json_integer(json, face->type == LASH_PLANE || face->side > 0 ? 1 : -1);
     put_box(json, face->box);
     app_json_put_number(json, "area", face->area);
     app_json_put_number(json, "deviation", face->deviation);

@@ -70,6 +70,20 @@ static const cJSON* get(const cJSON* object, const char* key) {
     return item;
 }
 
+static double number(const cJSON* list, int i) {
+    return cJSON_GetArrayItem(list, i)->valuedouble;
+}
+
+// The axis of a plane of a box: does it point from the middle of the part to the face?
+static bool is_outward(const cJSON* part, const cJSON* face) {
+    const cJSON *low = cJSON_GetArrayItem(get(face, "box"), 0), *center = get(part, "center");
+    const cJSON *high = cJSON_GetArrayItem(get(face, "box"), 1), *axis = get(face, "axis");
+    double along = 0;
+    for (int i = 0; i < 3; ++i)
+        along += number(axis, i) * (0.5 * (number(low, i) + number(high, i)) - number(center, i));
+    return along > 1e-3;
+}
+
 static void json_has_the_promised_keys(void** state) {
     (void)state;
     char *out, *err;
@@ -94,8 +108,10 @@ static void json_has_the_promised_keys(void** state) {
         get(face, "box");
         get(face, "area");
         const cJSON* name = get(face, "name");
-        if (strcmp(get(face, "type")->valuestring, "plane") == 0) // its axis is the outward normal
+        if (strcmp(get(face, "type")->valuestring, "plane") == 0) {
             assert_int_equal(get(face, "side")->valueint, 1);
+            assert_true(is_outward(part, face));
+        }
         if (!cJSON_IsString(name)) continue;
         assert_string_equal(name->valuestring, "bore");
         assert_string_equal(get(face, "type")->valuestring, "cylinder");

@@ -75,6 +75,12 @@ static void queries_find_by_radius_side_axis_and_place(void** state) {
     q.near = vec3(1e-3, 1e-3, -1e-3);
     assert_true(lash_select_query(s, 0, &q, &face, &error));
     assert_true(s->face[face].box.high.z < 1e-9);
+    for (int side = -1; side <= 1; side += 2) { // a plane is neither a pin nor a bore
+        q.side = side;
+        assert_false(lash_select_query(s, 0, &q, &face, &error));
+        assert_non_null(strstr(error.message, "no face fits"));
+        error = (LashError){0};
+    }
 }
 
 static void doubt_is_told_with_the_candidates(void** state) {
