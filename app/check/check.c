@@ -220,6 +220,8 @@ static void check_start(Check* check, LashError* error) {
     check->start = app_start_errors(check->mech, check->system, check->sim, settings->h);
     check->consistent = app_start_good(&check->start, settings);
     measure_gaps(check);
+    for (int i = 0; i < check->contacts.points; ++i) // deeper than any gap tells
+        check->start.penetration = fmax(check->start.penetration, -check->contacts.deep[i].gap);
     if (check->consistent) return;
     LashError found = {0}, missing = {0};
     app_start_fail(check->model, check->mech, &check->start, check->sim,
@@ -312,15 +314,19 @@ static bool mend_contacts(const Check* check, char* text, size_t size) {
     for (int i = 0; i < contacts->points; ++i) {
         const char* name = check->model->contact_point[i].name;
         if (contacts->beyond[i] > 0) {
+            char depth[48] = "";
+            if (contacts->deep[i].gap < 0)
+                snprintf(depth, sizeof depth, ", by %.3g m", -contacts->deep[i].gap);
             snprintf(text, size,
-                     "contact '%s': its parts are too deep in each other; place one anew", name);
+                     "contact '%s': its parts are too deep in each other%s; place one anew", name,
+                     depth);
             return true;
         }
         if (!(contacts->through[i].depth > 0)) continue;
         snprintf(text, size,
-                 "contact '%s': the parts are in each other through face %d, which it leaves out; "
-                 "add the face, or place one of the parts anew",
-                 name, contacts->through[i].face);
+                 "contact '%s': the parts are in each other by %.3g m through face %d, which it "
+                 "leaves out; add the face, or place one of the parts anew",
+                 name, contacts->through[i].depth, contacts->through[i].face);
         return true;
     }
     for (int i = 0; i < contacts->overlaps; ++i)

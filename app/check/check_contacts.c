@@ -415,7 +415,13 @@ void check_contacts_put(AppJson* json, const CheckContacts* contacts, const Lash
     app_json_key(json, "too_deep");
     app_json_begin_array(json);
     for (int i = 0; i < contacts->points; ++i) {
-        if (contacts->beyond[i] > 0) app_json_text(json, model->contact_point[i].name);
+        const LashContactPlace* deep = &contacts->deep[i];
+        if (contacts->beyond[i] == 0) continue;
+        app_json_begin_object(json);
+        app_json_put_text(json, "contact", model->contact_point[i].name);
+        app_json_put_number(json, "depth", deep->gap < 0 ? -deep->gap : NAN); // null: not found
+        if (deep->gap < 0) app_json_put_vec3(json, "point", deep->point);
+        app_json_end_object(json);
     }
     app_json_end_array(json);
     app_json_key(json, "through_faces");

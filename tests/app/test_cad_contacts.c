@@ -387,6 +387,38 @@ static void a_start_that_overlaps_is_refused_with_depth_and_place(void** state) 
     outcome_free(&o);
 }
 
+// No vertex or edge of either box is near a chosen face of the other: a test of its own finds them.
+static void boxes_deep_in_each_other_are_refused_with_depth_and_place(void** state) {
+    (void)state;
+    char path[300];
+    const char* const command[] = {"check", "run"};
+    make_part("brick", "\"steps\": [{\"box\": {\"size\": [40, 30, 20], \"centered\": true}}]");
+    model(
+        "{\"name\": \"one\", \"step\": \"brick.step\", \"fixed\": true}, {\"name\": \"two\", "
+        "\"step\": \"brick.step\", \"density\": 7.8e-6, \"pose\": {\"position\": [5, 0, 0]}}",
+        "{\"name\": \"rest\", \"a\": {\"part\": \"one\", \"faces\": \"all\"}, \"b\": "
+        "{\"part\": \"two\", \"faces\": \"all\"}}",
+        "\"simulation\": {\"assemble\": true}", path, sizeof path);
+    for (int i = 0; i < 2; ++i) {
+        Outcome o = LASH(command[i], path);
+        assert_int_equal(o.code, 3);
+        if (strstr(o.err, "0.005 m deep at [") == NULL) fail_msg("%s", o.err);
+        if (i == 0) {
+            assert_non_null(strstr(o.out, "too deep in each other, by 0.005 m; place one anew"));
+            assert_non_null(strstr(o.out, "overlaps up to 0.005 m"));
+        }
+        outcome_free(&o);
+    }
+    Outcome o = LASH("check", path, "--json");
+    cJSON* json = cJSON_Parse(o.out);
+    const cJSON* deep = cJSON_GetArrayItem(cJSON_GetObjectItem(json, "too_deep"), 0);
+    assert_string_equal(cJSON_GetObjectItem(deep, "contact")->valuestring, "rest");
+    assert_near(cJSON_GetObjectItem(deep, "depth")->valuedouble, 0.005, 1e-8);
+    assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItem(deep, "point")), 3);
+    cJSON_Delete(json);
+    outcome_free(&o);
+}
+
 static void assemble_lifts_an_overlapping_box_out_of_the_plate(void** state) {
     (void)state;
     char path[300];
@@ -560,6 +592,7 @@ int main(void) {
         cmocka_unit_test(a_killed_run_leaves_a_readable_result_with_its_points),
         cmocka_unit_test(export_writes_contact_points_and_forces),
         cmocka_unit_test(a_start_that_overlaps_is_refused_with_depth_and_place),
+        cmocka_unit_test(boxes_deep_in_each_other_are_refused_with_depth_and_place),
         cmocka_unit_test(assemble_lifts_an_overlapping_box_out_of_the_plate),
         cmocka_unit_test(check_lists_clearances_overlaps_and_contacts_that_never_touch),
         cmocka_unit_test(faces_that_enclose_no_body_are_blamed_on_the_file),
