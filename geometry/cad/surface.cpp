@@ -451,10 +451,10 @@ bool intersection_curve(const Surface& a, const Surface& b, const std::vector<Ve
     if (!meet_coaxial(a, b, p, snap, &c) && !meet_extruded(a, b, p, snap, &c) &&
         !meet_meridian(a, b, p, snap, &c))
         return false;
+    if (c.type == LASH_CIRCLE) c.y = vec3_cross(c.z, c.x);
     for (Vec3 q : points)
         if (curve_distance(c, q) > 4 * tolerance) return false;
     Vec3 forward = vec3_sub(points[1], points[0]), tangent;
-    if (c.type == LASH_CIRCLE) c.y = vec3_cross(c.z, c.x);
     curve_point(c, curve_parameter(c, points[0]), &tangent);
     if (vec3_dot(tangent, forward) < 0) {
         c.z = vec3_neg(c.z);

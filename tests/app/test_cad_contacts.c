@@ -419,6 +419,40 @@ static void boxes_deep_in_each_other_are_refused_with_depth_and_place(void** sta
     outcome_free(&o);
 }
 
+// A pin and a bore of two faces each, kept apart by their names: four pairs of faces, one fit.
+static void a_pin_and_its_bore_in_halves_are_one_fit(void** state) {
+    (void)state;
+    char path[300], halves[700];
+    for (int i = 0; i < 2; ++i) {
+        double r = i == 0 ? 5 : 5.05;
+        snprintf(
+            halves, sizeof halves,
+            "{\"path\": [{\"start\": [%g, 0]}, {\"arc\": {\"to\": [%g, 0], \"through\": [0, %g]}, "
+            "\"name\": \"front\"}, {\"arc\": {\"to\": [%g, 0], \"through\": [0, %g]}, \"name\": "
+            "\"back\"}]}",
+            r, -r, r, r, -r);
+        char body[1000];
+        const char* bore =
+            "\"join\": false, \"steps\": [{\"extrude\": {\"profile\": {\"outer\": {\"circle\": "
+            "{\"radius\": 12}}, \"holes\": [%s]}, \"length\": 9}}]";
+        const char* pin =
+            "\"join\": false, \"steps\": [{\"extrude\": {\"profile\": %s, \"length\": 9}}]";
+        snprintf(body, sizeof body, i == 0 ? pin : bore, halves);
+        make_part(i == 0 ? "half_pin" : "half_bore", body);
+    }
+    model(
+        "{\"name\": \"pin\", \"step\": \"half_pin.step\", \"fixed\": true}, {\"name\": \"bush\", "
+        "\"step\": \"half_bore.step\", \"density\": 7.8e-6}",
+        "{\"name\": \"fit\", \"a\": {\"part\": \"pin\", \"faces\": [\"front\", \"back\"]}, \"b\": "
+        "{\"part\": \"bush\", \"faces\": [\"front\", \"back\"]}}",
+        "\"simulation\": {}", path, sizeof path);
+    Outcome o = LASH("check", path, "--json");
+    cJSON* json = cJSON_Parse(o.out);
+    if (cJSON_GetArraySize(cJSON_GetObjectItem(json, "fits")) != 1) fail_msg("%s", o.out);
+    cJSON_Delete(json);
+    outcome_free(&o);
+}
+
 static void assemble_lifts_an_overlapping_box_out_of_the_plate(void** state) {
     (void)state;
     char path[300];
@@ -593,6 +627,7 @@ int main(void) {
         cmocka_unit_test(export_writes_contact_points_and_forces),
         cmocka_unit_test(a_start_that_overlaps_is_refused_with_depth_and_place),
         cmocka_unit_test(boxes_deep_in_each_other_are_refused_with_depth_and_place),
+        cmocka_unit_test(a_pin_and_its_bore_in_halves_are_one_fit),
         cmocka_unit_test(assemble_lifts_an_overlapping_box_out_of_the_plate),
         cmocka_unit_test(check_lists_clearances_overlaps_and_contacts_that_never_touch),
         cmocka_unit_test(faces_that_enclose_no_body_are_blamed_on_the_file),

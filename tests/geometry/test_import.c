@@ -630,24 +630,52 @@ static void half_cylinders_become_one_face(void** state) {
         "\"length\": 9}}";
     char steps[600];
     snprintf(steps, sizeof steps, arcs, "", "");
-    LashShape* s = cad_part(&folder, "halves", steps, ", \"join\": false");
-    assert_int_equal(s->faces, 3);
-    assert_int_equal(s->edges, 2);
-    assert_int_equal(s->vertices, 0);
-    for (int i = 0; i < 2; ++i) {
-        assert_int_equal(s->edge[i].type, LASH_CIRCLE);
-        assert_true(s->edge[i].closed);
-        check_near("turn", s->edge[i].t1 - s->edge[i].t0, 2 * LASH_PI, 1e-14);
+    for (int spline = 0; spline < 2; ++spline) { // as the surface is, and written as B-splines
+        LashShape* s =
+            cad_part(&folder, spline ? "spline halves" : "halves", steps,
+                     spline ? ", \"join\": false, \"bspline\": true" : ", \"join\": false");
+        assert_int_equal(s->faces, 3);
+        assert_int_equal(s->edges, 2);
+        assert_int_equal(s->vertices, 0);
+        for (int i = 0; i < 2; ++i) {
+            assert_int_equal(s->edge[i].type, LASH_CIRCLE);
+            assert_true(s->edge[i].closed);
+            check_near("turn", s->edge[i].t1 - s->edge[i].t0, 2 * LASH_PI, 1e-14);
+        }
+        assert_int_equal(type_count(s, LASH_CYLINDER), 1);
+        check_trims(s, 1e-9);
+        lash_shape_destroy(s);
     }
-    assert_int_equal(type_count(s, LASH_CYLINDER), 1);
-    check_trims(s, 1e-9);
-    lash_shape_destroy(s);
     // Different names keep them apart.
     snprintf(steps, sizeof steps, arcs, ", \"name\": \"front\"", ", \"name\": \"back\"");
-    s = cad_part(&folder, "named halves", steps, ", \"join\": false");
+    LashShape* s = cad_part(&folder, "named halves", steps, ", \"join\": false");
     assert_int_equal(s->faces, 4);
     assert_int_equal(type_count(s, LASH_CYLINDER), 2);
     check_trims(s, 1e-9);
+    lash_shape_destroy(s);
+}
+
+// Each half a spline through points of the circle, as it is published for some parts: two surfaces
+// that are a little off, by their own amount.
+static void halves_of_splines_that_are_a_little_off_become_one_face(void** state) {
+    (void)state;
+    enum { POINTS = 100 };
+    char steps[12000] = "{\"extrude\": {\"profile\": {\"path\": [{\"start\": [5, 0]}",
+         *at = steps + strlen(steps);
+    for (int half = 0; half < 2; ++half) {
+        at += sprintf(at, ", {\"spline\": [");
+        for (int i = 1; i <= POINTS; ++i) {
+            double turn = LASH_PI * (half + (double)i / POINTS);
+            at += sprintf(at, "%s[%.15g, %.15g]", i == 1 ? "" : ", ", 5 * cos(turn), 5 * sin(turn));
+        }
+        at += sprintf(at, "]}");
+    }
+    sprintf(at, "]}, \"length\": 9}}");
+    LashShape* s = cad_part(&folder, "rough halves", steps, ", \"join\": false");
+    assert_int_equal(type_count(s, LASH_CYLINDER), 1);
+    assert_int_equal(s->faces, 3);
+    for (int i = 0; i < s->faces; ++i)
+        if (s->face[i].type == LASH_CYLINDER) assert_true(s->face[i].deviation > 1e-10);
     lash_shape_destroy(s);
 }
 
@@ -721,6 +749,13 @@ static void a_scale_override_replaces_the_unit(void** state) {
     (void)state;
     LashShape* s = cad_part(&folder, "small", "{\"box\": {\"size\": [0.1, 0.2, 0.3]}}", "");
     assert_non_null(strstr(lash_shape_string(s, s->warnings), "metre numbers under a millimetre"));
+    lash_shape_destroy(s);
+    // a surface taken out of a part may well be so small
+    s = cad_part(
+        &folder, "small_face", "{\"box\": {\"size\": [0.1, 0.2, 0.3]}}",
+        ", \"names\": [{\"name\": \"top\", \"near\": [0.05, 0.1, 0.3]}], \"only\": [\"top\"]");
+    assert_int_equal(s->faces, 1);
+    assert_int_equal(s->warnings, 0);
     lash_shape_destroy(s);
     char path[700];
     snprintf(path, sizeof path, "%s/small.step", folder.path);
@@ -882,6 +917,7 @@ int main(void) {
         cmocka_unit_test(bsplines_that_are_elementary_are_recognised),
         cmocka_unit_test(bspline_tori_are_recognised),
         cmocka_unit_test(half_cylinders_become_one_face),
+        cmocka_unit_test(halves_of_splines_that_are_a_little_off_become_one_face),
         cmocka_unit_test(a_spline_through_a_circle_is_a_cylinder_within_its_deviation),
         cmocka_unit_test(assemblies_keep_tree_placements_and_units),
         cmocka_unit_test(a_scale_override_replaces_the_unit),
