@@ -258,6 +258,10 @@ static void inherit(const Islands* islands, int count) {
         const SparseNewton* old = parts->before < 0 ? NULL : islands->island[parts->before];
         parts->wait = old == NULL ? 0 : old->wait;
         parts->longest = old == NULL ? 0 : old->longest;
+        parts->together = old == NULL ? 0 : old->together;
+        parts->asked_nodes = old == NULL ? 0 : old->asked_nodes;
+        parts->asked_loose = old != NULL && old->asked_loose;
+        parts->longest_together = old == NULL ? 0 : old->longest_together;
         bool solved = old != NULL && stays_loose(islands, parts, old);
         parts->solved = solved ? old->solved : 0;
         parts->old_rate = old == NULL ? 0.1 : old->old_rate;
@@ -289,6 +293,10 @@ static void match_operators(const LashSim* sim, const Step* step, Islands* islan
         island[k]->key = island_key(step, island[k]);
         island[k]->wait = islands->parts[k].wait;
         island[k]->longest = islands->parts[k].longest;
+        island[k]->together = islands->parts[k].together;
+        island[k]->asked_nodes = islands->parts[k].asked_nodes;
+        island[k]->asked_loose = islands->parts[k].asked_loose;
+        island[k]->longest_together = islands->parts[k].longest_together;
         island[k]->solved = islands->parts[k].solved;
         island[k]->old_rate = islands->parts[k].old_rate;
         sparse_structure(sim, step, island[k]);

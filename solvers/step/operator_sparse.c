@@ -26,6 +26,7 @@
 // are coupled; the pattern of the system is, in both directions). Matrix and product need not be
 // symmetric. The factor may be an old one: it is only what the inner iteration is preconditioned by.
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/arena.h"
@@ -75,10 +76,12 @@ static void free_graph(LashBlockGraph* graph) {
 }
 
 void sparse_island_destroy(SparseNewton* newton) {
+    sparse_split_forget(newton);
     lash_block_lu_destroy(newton->lu);
     free_graph(&newton->graph);
-    void* owned[] = {newton->slot, newton->D,    newton->turn, newton->turn_tau, newton->y,
-                     newton->x,    newton->best, newton->kept, newton->center};
+    void* owned[] = {newton->slot,   newton->D,          newton->turn,     newton->turn_tau,
+                     newton->y,      newton->x,          newton->best,     newton->kept,
+                     newton->center, newton->velocities, newton->positions};
     for (size_t i = 0; i < sizeof owned / sizeof owned[0]; ++i) lash_free(owned[i]);
     lash_free(newton);
 }
@@ -105,7 +108,7 @@ static void make_room(SparseNewton* newton, int slots) {
 
 // Lists the slots and puts them into nodes, numbered from `node` on. Returns the nodes after them.
 static int list_slots(const LashSystem* system, const Step* step, SparseNewton* newton, int node) {
-    int at = 0, in_node = 0;
+    int in_node = 0;
     newton->D_size = newton->turn_size = 0;
     make_room(newton, newton->slots + 1);
     for (int s = 0; s < newton->slots; ++s) {
@@ -116,19 +119,17 @@ static int list_slots(const LashSystem* system, const Step* step, SparseNewton* 
             s > 0 && in_node < GROUP && touches_same(item, &step->list->item[slot[-1].item]);
         if (!joins) {
             ++node;
-            at = 0;
             in_node = 0;
         }
         *slot = (Slot){.item = i,
                        .node = node - 1,
-                       .at = at,
+                       .tau_at = in_node,
                        .rows = step->active[i] ? item->rows : 0,
                        .has_tau = newton->parts == 2 && step->position[i] != POSITION_FREE,
                        .D = newton->D_size,
                        .turn = newton->turn_size};
         for (int b = 0; b < item->touched; ++b)
             slot->size += lash_block_size(system, item->block[b]);
-        at += slot->rows + slot->has_tau;
         ++in_node;
         newton->D_size += slot->size * item->rows;
         newton->turn_size += slot->size * slot->size;
@@ -187,6 +188,7 @@ static Edges structure_edges(const LashSim* sim, const Step* step, const SparseN
 
 // The factors of another graph, whose arrays become the operator's.
 static void take_graph(SparseNewton* newton, const LashBlockGraph* graph) {
+    sparse_split_forget(newton);
     lash_block_lu_destroy(newton->lu);
     free_graph(&newton->graph);
     newton->graph = *graph;
@@ -224,27 +226,45 @@ static double cost_of(const LashBlockGraph* graph) {
     return cost;
 }
 
-// Where contacts close loops, bodies first and contacts after them makes far more fill than any order.
+// Where contacts close loops, bodies first and contacts after them makes far more fill than any order. Asked
+// again once an island has grown or shrunk by a quarter.
 static bool loose_is_cheaper(SparseNewton* newton, const LashBlockGraph* graph, uint8_t* rows) {
-    if (newton->nodes <= 2 * newton->bodies) return false; // a tree, or nearly
+    if (!sparse_closes_loops(newton)) return false;
+    int change = abs(newton->nodes - newton->asked_nodes);
+    if (newton->asked_nodes > 0 && 4 * change <= newton->asked_nodes) return newton->asked_loose;
+    newton->asked_nodes = newton->nodes;
     name_contacts(newton, rows, false);
     double strict = cost_of(graph);
     name_contacts(newton, rows, true);
-    return cost_of(graph) < CHEAPER * strict;
+    newton->asked_loose = cost_of(graph) < CHEAPER * strict;
+    return newton->asked_loose;
+}
+
+double sparse_share(const SparseNewton* newton) {
+    return fmax(newton->loose ? LOOSE_DIAGONAL : DIAGONAL, newton->prox);
+}
+
+static int matrix_parts(const SparseNewton* newton) {
+    return newton->split ? 1 : newton->parts;
+}
+
+static int matrix_rows(const SparseNewton* newton, const Slot* slot) {
+    return slot->rows + (slot->has_tau && !newton->split);
 }
 
 static void make_factors(const LashSim* sim, const Step* step, SparseNewton* newton, bool strict) {
     int* size = lash_alloc((size_t)(newton->nodes + 1) * sizeof(int));
     uint8_t* rows = lash_alloc((size_t)newton->nodes + 1);
     for (int i = 0; i < newton->bodies; ++i)
-        size[i] = newton->parts * lash_block_size(sim->system, newton->body[i]);
+        size[i] = matrix_parts(newton) * lash_block_size(sim->system, newton->body[i]);
     for (int j = 0; j < newton->joints; ++j) {
         size[newton->bodies + j] = newton->parts * step->list->item[newton->joint[j]].rows;
         rows[newton->bodies + j] = LASH_NODE_ROWS;
     }
     for (int s = 0; s < newton->slots; ++s) {
-        const Slot* slot = &newton->slot[s];
-        size[slot->node] = slot->at + slot->rows + slot->has_tau;
+        Slot* slot = &newton->slot[s];
+        slot->at = size[slot->node];
+        size[slot->node] += matrix_rows(newton, slot);
     }
     Edges edges = structure_edges(sim, step, newton);
     LashBlockGraph graph = {.nodes = newton->nodes,
@@ -256,12 +276,15 @@ static void make_factors(const LashSim* sim, const Step* step, SparseNewton* new
     newton->loose = !strict && loose_is_cheaper(newton, &graph, rows);
     name_contacts(newton, rows, newton->loose);
     take_graph(newton, &graph);
+    if (newton->split) sparse_split_structure(newton);
+    newton->factored = false;
 }
 
 static void grow_vectors(SparseNewton* newton) {
     if (newton->unknowns > newton->vector_capacity) {
         newton->vector_capacity = 2 * newton->unknowns;
-        double** vector[] = {&newton->y, &newton->x, &newton->best, &newton->kept, &newton->center};
+        double** vector[] = {&newton->y,      &newton->x,          &newton->best,     &newton->kept,
+                             &newton->center, &newton->velocities, &newton->positions};
         for (size_t i = 0; i < sizeof vector / sizeof vector[0]; ++i)
             *vector[i] = lash_realloc(*vector[i], (size_t)newton->vector_capacity * sizeof(double));
     }
@@ -341,6 +364,13 @@ void sparse_island_archive(SparseNewton* newton, LashArchive* archive) {
     PASS(key);
     PASS(parts);
     PASS(loose);
+    PASS(split);
+    PASS(positions_factored);
+    PASS(position_prox);
+    PASS(asked_nodes);
+    PASS(asked_loose);
+    PASS(together);
+    PASS(longest_together);
     PASS(curved);
     PASS(derivatives);
     PASS(factored);
@@ -370,7 +400,11 @@ void sparse_island_archive(SparseNewton* newton, LashArchive* archive) {
     double* inner[] = {newton->y, newton->x, newton->best, newton->kept, newton->center};
     for (size_t i = 0; i < sizeof inner / sizeof inner[0]; ++i)
         lash_archive(archive, inner[i], unknowns * sizeof(double));
-    if (newton->lu != NULL && !archive->failed) lash_block_lu_archive(newton->lu, archive);
+    if (newton->lu == NULL || archive->failed) return;
+    lash_block_lu_archive(newton->lu, archive);
+    if (!newton->split) return;
+    if (lash_archive_reads(archive)) sparse_split_structure(newton);
+    lash_block_lu_archive(newton->position_lu, archive);
 }
 #undef PASS
 
@@ -495,7 +529,7 @@ static void write_bodies(const LashSim* sim, const Step* step, SparseNewton* new
         for (int k = first[b]; k < first[b + 1]; ++k) {
             int p = sim->operators.pattern_block[k];
             int at = lash_block_lu_offset(newton->lu, node[b], node[pattern->column[p]]);
-            write_block(sim, step, newton->parts, p, value + at);
+            write_block(sim, step, matrix_parts(newton), p, value + at);
         }
     }
 }
@@ -508,7 +542,7 @@ static void write_turning(const LashSim* sim, const Step* step, const SparseNewt
     const double *turn = newton->turn + slot->turn, *turn_tau = newton->turn_tau + slot->turn;
     const int* node = newton->shared->body_node;
     double weight = step->stencil.star_d;
-    int parts = newton->parts, size = slot->size;
+    int parts = matrix_parts(newton), size = slot->size;
     if (parts == 1) weight *= step->stencil.d_v;
     for (int b = 0, column = 0; b < item->touched; ++b) {
         int n = lash_block_size(system, item->block[b]);
@@ -578,7 +612,7 @@ static void row_mix(const Slot* slot, bool inside, double F[9]) {
 // Block of the slot's own unknowns: what its law says of P beside u.
 static void write_law(const Step* step, const SparseNewton* newton, const Slot* slot, double* A,
                       int ld) {
-    double share = fmax(newton->loose ? LOOSE_DIAGONAL : DIAGONAL, newton->prox);
+    double share = sparse_share(newton);
     double lambda = slot->lambda, small = share * lambda;
     double mu = step->list->item[slot->item].mu;
     bool inside = newton->interior && !slot->empty;
@@ -599,7 +633,7 @@ static void write_law(const Step* step, const SparseNewton* newton, const Slot* 
             }
         }
     }
-    if (!slot->has_tau) return;
+    if (!slot->has_tau || newton->split) return;
     int t = slot->rows;
     if (newton->interior) share = INSIDE;
     A[t + ld * t] = slot->closed ? share * slot->lambda_n : slot->lambda_n;
@@ -612,7 +646,7 @@ static void write_slot(const LashSim* sim, const Step* step, const SparseNewton*
     const LashInteraction* item = &step->list->item[slot->item];
     const double *G = step->G + item->offset, *star = step->G_star + item->offset,
                  *law = law_rows(step) + item->offset, *D = newton->D + slot->D;
-    int parts = newton->parts, ld = node_size, at = slot->at, rows = item->rows;
+    int parts = matrix_parts(newton), ld = node_size, at = slot->at, rows = item->rows;
     double F[9], w = parts == 1 ? step->stencil.d_v : 1;
     row_mix(slot, newton->interior && !slot->empty && !slot->smooth, F);
     for (int b = 0; b < item->touched; ++b) {
@@ -631,7 +665,7 @@ static void write_slot(const LashSim* sim, const Step* step, const SparseNewton*
                 if (parts == 2) R[r + ld * (n + j)] = turned;
                 C[j + lc * r] = slot->empty ? 0 : -star[n * r + j];
             }
-            if (!slot->has_tau || slot->empty) continue;
+            if (!slot->has_tau || slot->empty || newton->split) continue;
             if (slot->closed) R[slot->rows + ld * (n + j)] = G[j];
             C[n + j + lc * slot->rows] = -G[j];
         }
@@ -674,7 +708,7 @@ static void write_slots(LashSim* sim, Step* step, SparseNewton* newton, double* 
         int size = 0; // of the node
         for (last = s; last < newton->slots && newton->slot[last].node == newton->slot[s].node;
              ++last)
-            size += newton->slot[last].rows + newton->slot[last].has_tau;
+            size += matrix_rows(newton, &newton->slot[last]);
         for (int k = s; k < last; ++k) {
             Slot* slot = &newton->slot[k];
             if (newton->derivatives == DERIVATIVES_ALL)
@@ -683,7 +717,7 @@ static void write_slots(LashSim* sim, Step* step, SparseNewton* newton, double* 
             if (joint_friction(&step->list->item[slot->item]))
                 write_load(step, newton, slot, size, value);
             slot->made = slot->status;
-            slot->made_closed = slot->closed;
+            if (!newton->split) slot->made_closed = slot->closed;
         }
     }
 }
@@ -701,11 +735,27 @@ bool sparse_factor(LashSim* sim, Step* step, SparseNewton* newton) {
     return newton->factored;
 }
 
+void sparse_solve(LashSim* sim, const Step* step, SparseNewton* newton, double* x) {
+    if (newton->split)
+        sparse_split_solve(sim, step, newton, x);
+    else
+        lash_block_lu_solve(newton->lu, x);
+}
+
 // --- The operator of an iteration ----------------------------------------------------------------
 
-void sparse_renew(LashSim* sim, Step* step, SparseNewton* newton, Convergence* convergence) {
-    if (newton->listed) make_factors(sim, step, newton, false); // only corrections need it
+// Makes what the factors need, once a correction needs them: of velocities and positions in one matrix,
+// or one each.
+static void choose_factors(const LashSim* sim, const Step* step, SparseNewton* newton) {
+    bool split = (newton->listed || newton->split) && newton->together == 0 &&
+                 sparse_may_split(sim, step, newton);
+    if (!newton->listed && split == newton->split) return;
+    newton->split = split;
     newton->listed = false;
+    make_factors(sim, step, newton, false);
+}
+
+void sparse_renew(LashSim* sim, Step* step, SparseNewton* newton, Convergence* convergence) {
     bool far_off = step->contact_error > tuning.far_off, fit = newton->h == step->h;
     bool again = attempt_renews(step->attempt) ||
                  operator_is_slow(step, convergence, newton->t0, &newton->old_rate);
@@ -718,15 +768,28 @@ void sparse_renew(LashSim* sim, Step* step, SparseNewton* newton, Convergence* c
     }
     Derivatives wanted = fit ? convergence->derivatives : DERIVATIVES_ALL;
     if (!fit && far_off) wanted = DERIVATIVES_FORCES;
+    if (newton->together > 0 && convergence->i == 0) --newton->together;
     sparse_derive(sim, step, newton, wanted);
-    newton->factored = false;
+    choose_factors(sim, step, newton);
+    newton->factored = newton->positions_factored = false;
+}
+
+// Velocities and positions, each with a matrix of their own, have found no answer: for some passes, more of
+// them each time, they are solved together.
+static void solve_together(const LashSim* sim, const Step* step, SparseNewton* newton) {
+    enum { LONGEST = 255 };
+    newton->longest_together = 2 * newton->longest_together + 1;
+    if (newton->longest_together > LONGEST) newton->longest_together = LONGEST;
+    newton->together = newton->longest_together;
+    newton->split = false;
+    make_factors(sim, step, newton, false);
 }
 
 // What was found with a matrix that rounding spoils may be found with another.
 static bool correct_again(LashSim* sim, Step* step, SparseNewton* newton, Derivatives wanted) {
     newton->factors /= 2; // some are left for it
     sparse_derive(sim, step, newton, wanted);
-    newton->factored = false;
+    newton->factored = newton->positions_factored = false;
     return sparse_correct(sim, step, newton);
 }
 
@@ -734,6 +797,10 @@ bool sparse_correct_island(LashSim* sim, Step* step, SparseNewton* newton,
                            Convergence* convergence) {
     convergence->used_old = newton->t0 != step->t0;
     if (sparse_correct(sim, step, newton)) return true;
+    if (newton->split) {
+        solve_together(sim, step, newton);
+        if (correct_again(sim, step, newton, newton->derivatives)) return true;
+    }
     if (newton->loose) {
         make_factors(sim, step, newton, true);
         if (correct_again(sim, step, newton, newton->derivatives)) return true;

@@ -260,7 +260,7 @@ static Errors inner_errors(const LashSim* sim, const Step* step, SparseNewton* n
         position = worse(position, closed ? fabs(slot->gap) : worse(-slot->gap, 0));
     }
     velocity = worse(velocity, contacts * scale);
-    return (Errors){velocity, position};
+    return (Errors){velocity, newton->positions_wait ? 0 : position};
 }
 
 // --- Statuses ------------------------------------------------------------------------------------
@@ -313,7 +313,8 @@ static bool as_factored(const SparseNewton* newton) {
     if (!newton->factored || newton->prox != newton->made_prox) return false;
     for (int s = 0; s < newton->slots; ++s) {
         const Slot* slot = &newton->slot[s];
-        if (slot->status != slot->made || slot->closed != slot->made_closed) return false;
+        if (slot->status != slot->made) return false;
+        if (!newton->split && slot->closed != slot->made_closed) return false;
     }
     return true;
 }
@@ -366,8 +367,8 @@ void sparse_right_side(LashSim* sim, const Step* step, SparseNewton* newton) {
 }
 
 // What is open has no impulse at all, not only a rounded one.
-static void take_step(SparseNewton* newton) {
-    lash_block_lu_solve(newton->lu, newton->x);
+static void take_step(LashSim* sim, const Step* step, SparseNewton* newton) {
+    sparse_solve(sim, step, newton, newton->x);
     lash_axpy(newton->unknowns, 1, newton->x, newton->y);
     for (int s = 0; s < newton->slots; ++s) {
         const Slot* slot = &newton->slot[s];
@@ -425,6 +426,11 @@ static Errors shorten(LashSim* sim, Step* step, SparseNewton* newton, Errors eno
 // A factor for the statuses of y, where the one at hand is of others or has served badly; at P = 0,
 // if so wanted. False: there is none.
 static bool ready(LashSim* sim, Step* step, SparseNewton* newton, bool slow, bool at_zero) {
+    bool positions = newton->split && !newton->positions_wait;
+    if (positions && !sparse_positions_as_factored(newton)) {
+        if (newton->factors >= MOST_FACTORS || sim_stopped(sim)) return false;
+        if (!sparse_factor_positions(sim, step, newton)) return false;
+    }
     if (!slow && as_factored(newton)) return true;
     if (newton->factors >= MOST_FACTORS || sim_stopped(sim)) return false;
     if (at_zero) {
@@ -444,7 +450,7 @@ static bool seen_before(double* seen, int k, double error) {
 
 // Newton from y until it is near enough or nothing helps; y ends at the best iterate. from_nothing:
 // the first step begins at P = 0, with the statuses of y. Returns the errors there.
-static Errors iterate(LashSim* sim, Step* step, SparseNewton* newton, Errors enough,
+static Errors descend(LashSim* sim, Step* step, SparseNewton* newton, Errors enough,
                       bool from_nothing) {
     size_t bytes = (size_t)newton->unknowns * sizeof *newton->y;
     static const double FAR = 1e4; // times the first error: impulses are those of a singular matrix
@@ -473,11 +479,27 @@ static Errors iterate(LashSim* sim, Step* step, SparseNewton* newton, Errors eno
         if (!ready(sim, step, newton, error > 0.1 * last, from_nothing && k == 0)) break;
         last = error;
         sparse_right_side(sim, step, newton);
-        take_step(newton);
+        take_step(sim, step, newton);
         ++sim->info.solver;
     }
     if (best < INFINITY) memcpy(newton->y, newton->best, bytes);
     return best_errors;
+}
+
+// The same; velocities alone first where they have a matrix of their own. Each iteration then leaves a share of
+// the error where one with all in one matrix leaves rounding, which the steps to come begin with: it goes on.
+static Errors iterate(LashSim* sim, Step* step, SparseNewton* newton, Errors enough,
+                      bool from_nothing) {
+    static const double FURTHER = 0.01;
+    if (!newton->split || step->correction > 0)
+        return descend(sim, step, newton, enough, from_nothing);
+    newton->positions_wait = true;
+    descend(sim, step, newton, enough, from_nothing);
+    newton->positions_wait = false;
+    if (newton->singular) return (Errors){INFINITY, INFINITY};
+    enough.velocity *= FURTHER;
+    enough.position *= FURTHER;
+    return descend(sim, step, newton, enough, false);
 }
 
 // --- The correction ------------------------------------------------------------------------------

@@ -245,7 +245,7 @@ static bool factor(LashSim* sim, Step* step, SparseNewton* newton, int k) {
 static void find_step(LashSim* sim, Step* step, SparseNewton* newton, double toward) {
     sparse_right_side(sim, step, newton);
     aim(step, newton, toward);
-    lash_block_lu_solve(newton->lu, newton->x);
+    sparse_solve(sim, step, newton, newton->x);
     follow(sim, step, newton);
 }
 
@@ -301,6 +301,7 @@ bool sparse_interior(LashSim* sim, Step* step, SparseNewton* newton) {
     sparse_evaluate(sim, step, newton);
     double largest = start(step, newton, 0);
     newton->interior = true;
+    newton->positions_wait = newton->split;
     newton->prox = 0;
     bool found = descend(sim, step, newton);
     if (!found && !sim_stopped(sim)) {
@@ -308,6 +309,7 @@ bool sparse_interior(LashSim* sim, Step* step, SparseNewton* newton) {
         found = descend(sim, step, newton);
     }
     newton->interior = false;
+    newton->positions_wait = false;
     newton->factored = false;
     return found;
 }

@@ -13,6 +13,7 @@ typedef enum SlotStatus { SLOT_OPEN, SLOT_STICKS, SLOT_SLIPS } SlotStatus;
 typedef struct Slot {
     int item;                 // in the list
     int node, at;             // of the matrix, and its first row in it
+    int tau_at;               // row of tau in the node of the matrix of positions
     int x;                    // first unknown
     int rows;                 // of P; 0: it is not active
     bool has_tau;             // tau stands after P
@@ -53,8 +54,16 @@ typedef struct SparseNewton { // what is added is saved with a run by sparse_new
     LashBlockGraph graph; // that it was made from; its arrays are owned
     uint64_t key;         // what lu was made for: contacts, bodies, levels
     int parts;            // 2: velocities and positions, 1: velocities only
-    int nodes, unknowns;  // of all
-    bool loose;           // contacts stand anywhere in the order of elimination
+    bool split;           // lu is of velocities only; positions have a matrix of their own:
+    LashBlockLu* position_lu;
+    LashBlockGraph position_graph;  // size is owned, the rest is that of graph
+    bool positions_factored;        // position_lu holds factors of what is closed
+    bool positions_wait;            // the iteration is one of velocities: dd = w dv
+    int together, longest_together; // passes to come without a split, of the run of them
+    int nodes, unknowns;            // of all
+    bool loose;                     // contacts stand anywhere in the order of elimination
+    int asked_nodes;                // when it was asked last whether they should; 0: never
+    bool asked_loose;               // what the answer was
     int slot_capacity;
     Slot* slot; // (slots)
     int D_size, turn_size, D_capacity, turn_capacity;
@@ -62,25 +71,27 @@ typedef struct SparseNewton { // what is added is saved with a run by sparse_new
     double *turn, *turn_tau; // (size x size) per slot: d(G* P)/dq, d(G tau)/dq
     bool curved;             // turn_tau counts
     Derivatives derivatives;
-    bool factored;     // lu holds factors of the statuses `made`
-    bool fresh;        // of the present linearisation
-    double h, t0;      // step of the derivatives: length, start [s]
-    int factors;       // made since the pass began
-    bool plain;        // in this pass: with all derivatives there was no answer
-    bool held;         // in this pass: Newton alone did not end
-    int wait, longest; // passes to come that do not begin at P = 0, of the run of them
-    bool singular;     // of the last iteration: its impulses were those of a singular matrix
-    bool no_answer;    // of the last correction: there was none
-    bool interior;     // the matrix is that of interior points
-    double made_prox;  // of the factor
-    double prox;       // proximal term: u + prox lambda (P - center)
-    bool known;        // its key, lists and slots are made
-    bool listed;       // and its matrix is still to be
-    uint64_t solved;   // Predictor.guesses from which it was solved last
-    double old_rate;   // of a correction with an operator of an earlier step
-    double b_norm;     // scale of its contacts' errors [m/s]
+    bool factored;        // lu holds factors of the statuses `made`
+    bool fresh;           // of the present linearisation
+    double h, t0;         // step of the derivatives: length, start [s]
+    int factors;          // made since the pass began
+    bool plain;           // in this pass: with all derivatives there was no answer
+    bool held;            // in this pass: Newton alone did not end
+    int wait, longest;    // passes to come that do not begin at P = 0, of the run of them
+    bool singular;        // of the last iteration: its impulses were those of a singular matrix
+    bool no_answer;       // of the last correction: there was none
+    bool interior;        // the matrix is that of interior points
+    double made_prox;     // of the factor
+    double position_prox; // of that of positions
+    double prox;          // proximal term: u + prox lambda (P - center)
+    bool known;           // its key, lists and slots are made
+    bool listed;          // and its matrix is still to be
+    uint64_t solved;      // Predictor.guesses from which it was solved last
+    double old_rate;      // of a correction with an operator of an earlier step
+    double b_norm;        // scale of its contacts' errors [m/s]
     int vector_capacity;
     double *y, *x, *best, *kept, *center; // (unknowns) inner iterate, change, ...
+    double *velocities, *positions;       // (unknowns) right sides and solutions of a split
 } SparseNewton;
 
 // Errors of an iterate, recomputed from it: as in Step.
@@ -94,7 +105,10 @@ typedef struct IslandParts {
     const int *body, *joint, *contact; // (bodies), (joints), (slots)
     int before;                        // its number; -1: none
     int wait, longest;                 // of SparseNewton
-    uint64_t solved;                   // likewise, of bodies that nothing touched and touches
+    int together, longest_together;    // likewise
+    int asked_nodes;                   // likewise
+    bool asked_loose;
+    uint64_t solved; // likewise, of bodies that nothing touched and touches
     double old_rate;
 } IslandParts;
 
@@ -153,8 +167,16 @@ void sparse_structure(const LashSim* sim, const Step* step, SparseNewton* newton
 void sparse_number_again(SparseNewton* newton);
 // Derivatives of forces and directions at the iterate, as far as `wanted`.
 void sparse_derive(LashSim* sim, Step* step, SparseNewton* newton, Derivatives wanted);
+// Is it more than a tree, or nearly?
+static inline bool sparse_closes_loops(const SparseNewton* newton) {
+    return newton->nodes > 2 * newton->bodies;
+}
+// Share of lambda on the diagonal of contacts in the factors.
+double sparse_share(const SparseNewton* newton);
 // Factors the matrix of the present statuses. False: singular.
 bool sparse_factor(LashSim* sim, Step* step, SparseNewton* newton);
+// x <- K^-1 x with the factors at hand.
+void sparse_solve(LashSim* sim, const Step* step, SparseNewton* newton, double* x);
 // Renews the operator of an island where the one at hand would need too long.
 void sparse_renew(LashSim* sim, Step* step, SparseNewton* newton, Convergence* convergence);
 // One correction of v, P, tau and the shift with it. False: no answer.
@@ -162,6 +184,15 @@ bool sparse_correct_island(LashSim* sim, Step* step, SparseNewton* newton,
                            Convergence* convergence);
 // The same with the operator as it is (sparse_correct.c).
 bool sparse_correct(LashSim* sim, Step* step, SparseNewton* newton);
+
+// Velocities and positions by matrices of their own (sparse_split.c): is the motion of the projection
+// too small to matter for directions?
+bool sparse_may_split(const LashSim* sim, const Step* step, const SparseNewton* newton);
+void sparse_split_structure(SparseNewton* newton); // after that of velocities
+void sparse_split_forget(SparseNewton* newton);
+bool sparse_positions_as_factored(const SparseNewton* newton);
+bool sparse_factor_positions(LashSim* sim, const Step* step, SparseNewton* newton);
+void sparse_split_solve(LashSim* sim, const Step* step, SparseNewton* newton, double* x);
 
 // Pieces of it: residuals at the inner iterate y; u and gap of the slots alone; the right side.
 void sparse_evaluate(LashSim* sim, const Step* step, SparseNewton* newton);

@@ -318,14 +318,64 @@ static void islands_follow_the_contacts_of_the_step(void** state) {
     app_session_close(&session);
 }
 
-static void a_saved_run_of_islands_goes_on_with_the_same_bits(void** state) {
+// Balls that fall onto each other in a shaft: more contacts than balls, and loops.
+static AppSession balls_in_a_shaft(int balls) {
+    Text text = text_begin(9.81);
+    add(&text, ", 'parts': [");
+    for (int i = 0; i < balls; ++i) {
+        double x = 0.0201 * (i % 2), y = 0.0201 * (i / 2 % 2), z = 0.0101 + 0.0201 * (i / 4);
+        add(&text,
+            "{'name': 'b%d', 'shape': {'type': 'sphere', 'radius': 0.01}, 'mass': 0.01, 'pose': "
+            "{'position': [%g, %g, %g]}, 'velocity': [0, 0, %g]}, ",
+            i, x + 0.0003 * (i / 4 % 2), y + 0.0001 * (i % 3), z, -0.2);
+    }
+    for (int k = 0; k < 4; ++k) {
+        double side = k % 2 == 0 ? 0.0602 : -0.0401;
+        add(&text,
+            "{'name': 'wall%d', 'fixed': true, 'shape': {'type': 'box', 'size': [%g, %g, 1]}, "
+            "'pose': {'position': [%g, %g, 0.5]}}, ",
+            k, k < 2 ? 0.0595 : 0.3, k < 2 ? 0.3 : 0.0595, k < 2 ? side : 0.01,
+            k < 2 ? 0.01 : side);
+    }
+    add(&text,
+        "{'name': 'floor', 'fixed': true, 'shape': {'type': 'box', 'size': [2, 2, 0.1]}, "
+        "'pose': {'position': [0, 0, -0.05]}}], 'contacts': [{'name': 'all', 'among': ['b*'], "
+        "'friction': 0.3}, {'name': 'sides', 'between': [['b*'], ['wall*', 'floor']], "
+        "'friction': 0.3}]");
+    return open_text(&text, "shaft.json", 1e-4);
+}
+
+static bool any_split(const LashSim* sim) {
+    const Islands* islands = sim->operators.sparse;
+    bool split = false;
+    for (int k = 0; k < islands->count; ++k) split = split || islands->island[k]->split;
+    return split;
+}
+
+static void a_pile_moves_the_same_way_with_matrices_of_velocities_and_positions(void** state) {
     (void)state;
-    AppSession one = row_of_balls();
+    AppSession one = balls_in_a_shaft(16);
+    int split = 0;
+    sim_use_sparse(one.sim);
+    for (int k = 0; k < 60; ++k) {
+        LashStepInfo info = lash_sim_step(one.sim);
+        assert_int_equal(info.outcome, LASH_CONVERGED);
+        assert_true(info.penetration <= 1e-10);
+        split += any_split(one.sim);
+    }
+    print_message("%d steps with a split\n", split);
+    assert_true(split > 30);
+    app_session_close(&one);
+    agree(balls_in_a_shaft(10), balls_in_a_shaft(10), 60, 0);
+}
+
+static void goes_on_with_the_same_bits(AppSession (*open)(void)) {
+    AppSession one = open();
     for (int k = 0; k < 60; ++k) {
         assert_int_equal(lash_sim_step(one.sim).outcome, LASH_CONVERGED);
         if (k % 12 != 3) continue;
         LashError error = {0};
-        AppSession two = row_of_balls();
+        AppSession two = open();
         size_t bytes = lash_sim_save(one.sim, NULL, 0);
         void* saved = malloc(bytes);
         assert_int_equal(lash_sim_save(one.sim, saved, bytes), bytes);
@@ -342,6 +392,16 @@ static void a_saved_run_of_islands_goes_on_with_the_same_bits(void** state) {
         app_session_close(&two);
     }
     app_session_close(&one);
+}
+
+static AppSession sixteen_balls(void) {
+    return balls_in_a_shaft(16);
+}
+
+static void a_saved_run_of_islands_goes_on_with_the_same_bits(void** state) {
+    (void)state;
+    goes_on_with_the_same_bits(row_of_balls);
+    goes_on_with_the_same_bits(sixteen_balls);
 }
 
 // --- Large ones ----------------------------------------------------------------------------------
@@ -517,6 +577,7 @@ RUN(TEST(a_stack_falls_the_same_way_with_both_operators),
     TEST(two_mechanisms_in_one_model_move_as_each_alone),
     TEST(what_rests_costs_no_correction_while_others_move),
     TEST(islands_follow_the_contacts_of_the_step),
+    TEST(a_pile_moves_the_same_way_with_matrices_of_velocities_and_positions),
     TEST(a_saved_run_of_islands_goes_on_with_the_same_bits),
     TEST(a_stack_of_30_boxes_comes_to_rest),
     TEST(boxes_that_fall_one_by_one_settle_in_few_iterations), TEST(a_chain_of_40_links_swings),
