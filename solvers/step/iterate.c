@@ -256,6 +256,20 @@ static bool correct_islands(LashSim* sim, Step* step, Round* round) {
     return true;
 }
 
+// Where the motion foreseen from the last steps already closes other contacts, the pass is not begun: they belong to the
+// set. Once per guess, and with many contacts only.
+static bool foresees_contacts(const LashSim* sim, Step* step) {
+    enum { MANY = 32 };
+    Islands* islands = sim->operators.sparse;
+    if (islands->foreseen == sim->predictor.guesses || step->nc < MANY) return false;
+    if (sim->scheme->projection != PROJECTS_PUSHED || sim->info.substeps > 1) return false;
+    islands->foreseen = sim->predictor.guesses;
+    for (int i = step->list->bilateral; i < step->list->count && !step->unfinished; ++i)
+        step->unfinished =
+            !step->active[i] && step->g[step->list->item[i].row] < -step->position_error;
+    return step->unfinished;
+}
+
 static LashOutcome iterate_islands(LashSim* sim, Step* step, const Operator* operator) {
     Islands* islands = sim->operators.sparse;
     Round round = {0};
@@ -264,6 +278,7 @@ static LashOutcome iterate_islands(LashSim* sim, Step* step, const Operator* ope
         islands->convergence[k] = convergence_begin(sim, step);
         islands->done[k] = false;
         islands->island[k]->factors = 0;
+        islands->island[k]->again = false;
         islands->island[k]->no_answer = false;
     }
     islands_rest(sim, step);
@@ -272,6 +287,7 @@ static LashOutcome iterate_islands(LashSim* sim, Step* step, const Operator* ope
     for (step->correction = 0;; ++step->correction) {
         if (sim_stopped(sim) || !evaluate(sim, step, operator)) return LASH_FAILED;
         islands_measure(sim, step);
+        if (foresees_contacts(sim, step)) return LASH_CONVERGED;
         round.restored = false;
         if (!judge_islands(sim, step, &round)) return LASH_FAILED;
         if (round.open == 0 && !round.restored)

@@ -36,8 +36,9 @@
 #include "solvers/step/sparse_newton_internal.h"
 
 enum {
-    BODY = 6, // velocities of a block, at most
-    GROUP = 8 // points of one node, at most: larger nodes cost more than they save
+    BODY = 6,           // velocities of a block, at most
+    GROUP = 8,          // points of one node, at most: larger nodes cost more than they save
+    FIRST_FACTORS = 150 // of an island in a pass, before it is tried otherwise
 };
 
 // Share of lambda on the diagonal of contacts: rounding of the factors grows with its inverse. A mode
@@ -378,6 +379,7 @@ void sparse_island_archive(SparseNewton* newton, LashArchive* archive) {
     PASS(h);
     PASS(t0);
     PASS(factors);
+    PASS(again);
     PASS(held);
     PASS(wait);
     PASS(longest);
@@ -722,7 +724,14 @@ static void write_slots(LashSim* sim, Step* step, SparseNewton* newton, double* 
     }
 }
 
+// Work is bounded: so many factors of an island in a pass, the last of them for another try, and no more.
+bool sparse_may_factor(LashSim* sim, const SparseNewton* newton) {
+    int most = newton->again ? SPARSE_MOST_FACTORS : FIRST_FACTORS;
+    return newton->factors < most && !sim_stopped(sim);
+}
+
 bool sparse_factor(LashSim* sim, Step* step, SparseNewton* newton) {
+    if (!sparse_may_factor(sim, newton)) return false;
     double* value = lash_block_lu_clear(newton->lu);
     ++newton->factors;
     write_bodies(sim, step, newton, value);
@@ -787,7 +796,7 @@ static void solve_together(const LashSim* sim, const Step* step, SparseNewton* n
 
 // What was found with a matrix that rounding spoils may be found with another.
 static bool correct_again(LashSim* sim, Step* step, SparseNewton* newton, Derivatives wanted) {
-    newton->factors /= 2; // some are left for it
+    newton->again = true;
     sparse_derive(sim, step, newton, wanted);
     newton->factored = newton->positions_factored = false;
     return sparse_correct(sim, step, newton);

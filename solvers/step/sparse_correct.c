@@ -27,11 +27,10 @@
 #include "solvers/step/sparse_newton_internal.h"
 
 enum {
-    MOST_STEPS = 30,   // of one inner iteration
-    PATIENCE = 9,      // of them in a row without half the error
-    SEEN = 4,          // errors of the last ones that are compared with the latest
-    CIRCLE = 3,        // as many for one that comes back to one of them
-    MOST_FACTORS = 150 // of a pass
+    MOST_STEPS = 30, // of one inner iteration
+    PATIENCE = 9,    // of them in a row without half the error
+    SEEN = 4,        // errors of the last ones that are compared with the latest
+    CIRCLE = 3       // as many for one that comes back to one of them
 };
 
 typedef struct Errors {
@@ -428,11 +427,10 @@ static Errors shorten(LashSim* sim, Step* step, SparseNewton* newton, Errors eno
 static bool ready(LashSim* sim, Step* step, SparseNewton* newton, bool slow, bool at_zero) {
     bool positions = newton->split && !newton->positions_wait;
     if (positions && !sparse_positions_as_factored(newton)) {
-        if (newton->factors >= MOST_FACTORS || sim_stopped(sim)) return false;
         if (!sparse_factor_positions(sim, step, newton)) return false;
     }
     if (!slow && as_factored(newton)) return true;
-    if (newton->factors >= MOST_FACTORS || sim_stopped(sim)) return false;
+    if (!sparse_may_factor(sim, newton)) return false;
     if (at_zero) {
         clear_impulses(newton);
         sparse_evaluate(sim, step, newton);
@@ -490,15 +488,17 @@ static Errors descend(LashSim* sim, Step* step, SparseNewton* newton, Errors eno
 // the error where one with all in one matrix leaves rounding, which the steps to come begin with: it goes on.
 static Errors iterate(LashSim* sim, Step* step, SparseNewton* newton, Errors enough,
                       bool from_nothing) {
-    static const double FURTHER = 0.01;
-    if (!newton->split || step->correction > 0)
+    static const double FURTHER = 0.1;
+    if (!newton->split) return descend(sim, step, newton, enough, from_nothing);
+    if (step->correction > 0) {
+        enough.velocity *= FURTHER;
+        enough.position *= FURTHER;
         return descend(sim, step, newton, enough, from_nothing);
+    }
     newton->positions_wait = true;
     descend(sim, step, newton, enough, from_nothing);
     newton->positions_wait = false;
     if (newton->singular) return (Errors){INFINITY, INFINITY};
-    enough.velocity *= FURTHER;
-    enough.position *= FURTHER;
     return descend(sim, step, newton, enough, false);
 }
 
@@ -619,7 +619,7 @@ static Errors hold(LashSim* sim, Step* step, SparseNewton* newton, Target target
     memcpy(newton->center, newton->y, bytes);
     memcpy(newton->kept, newton->y, bytes);
     for (int round = 0, idle = 0; round < ROUNDS && idle < most_idle; ++round) {
-        if (newton->factors >= MOST_FACTORS || sim_stopped(sim)) break;
+        if (!sparse_may_factor(sim, newton)) break;
         newton->prox = prox;
         if (!(in_units(iterate(sim, step, newton, loose, false), loose) <= 1)) {
             if (in_units(best_errors, target.near) <= 1) break;

@@ -238,7 +238,7 @@ static bool factor(LashSim* sim, Step* step, SparseNewton* newton, int k) {
         if (k == 0) slot->d[0] = slot->d[1] = 0;
         memset(slot->left, 0, sizeof slot->left);
     }
-    return !sim_stopped(sim) && sparse_factor(sim, step, newton);
+    return sparse_factor(sim, step, newton);
 }
 
 // x, dw: step towards p o z = toward.

@@ -75,6 +75,7 @@ typedef struct SparseNewton { // what is added is saved with a run by sparse_new
     bool fresh;           // of the present linearisation
     double h, t0;         // step of the derivatives: length, start [s]
     int factors;          // made since the pass began
+    bool again;           // in this pass: there was no answer, it is tried otherwise
     bool plain;           // in this pass: with all derivatives there was no answer
     bool held;            // in this pass: Newton alone did not end
     int wait, longest;    // passes to come that do not begin at P = 0, of the run of them
@@ -125,6 +126,7 @@ struct Islands {
     IslandErrors worst;       // of all
     bool* done;               // (capacity) its iteration has ended
     double* largest;          // (capacity) impulse
+    uint64_t foreseen;        // Predictor.guesses with which contacts were foreseen last
     uint64_t key;             // of all
     bool known;               // the numbers are those of `key`
     int *of_block, *before;   // (blocks) island of a body, in the pass before
@@ -173,7 +175,10 @@ static inline bool sparse_closes_loops(const SparseNewton* newton) {
 }
 // Share of lambda on the diagonal of contacts in the factors.
 double sparse_share(const SparseNewton* newton);
-// Factors the matrix of the present statuses. False: singular.
+// May there be one more factor in this pass?
+enum { SPARSE_MOST_FACTORS = 200 }; // of an island in a pass
+bool sparse_may_factor(LashSim* sim, const SparseNewton* newton);
+// Factors the matrix of the present statuses. False: singular, or one too many.
 bool sparse_factor(LashSim* sim, Step* step, SparseNewton* newton);
 // x <- K^-1 x with the factors at hand.
 void sparse_solve(LashSim* sim, const Step* step, SparseNewton* newton, double* x);

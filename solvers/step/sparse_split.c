@@ -132,6 +132,7 @@ static void write_slot(const LashSim* sim, const Step* step, const SparseNewton*
 }
 
 bool sparse_factor_positions(LashSim* sim, const Step* step, SparseNewton* newton) {
+    if (!sparse_may_factor(sim, newton)) return false;
     double* value = lash_block_lu_clear(newton->position_lu);
     ++newton->factors;
     write_masses(sim, newton, value);
