@@ -242,13 +242,14 @@ typedef enum FrictionStart {
 } FrictionStart;
 
 // Dense problems inside a Newton iteration, whose rows may depend on and contradict each other
-// (friction_levenberg.c): a residual that is enough will do. matrix: a number that stays the same
+// (friction_levenberg.c): a residual that is enough will do, and max_iterations bounds factors and sweeps (0: it
+// ends by itself). matrix: a number that stays the same
 // as long as W does, 0 when there is none; work: friction_levenberg_size numbers, zero before the
 // first call and left alone between calls.
 size_t friction_levenberg_size(int contacts, int m);
 LashFrictionInfo friction_levenberg(const LashFrictionProblem* problem, uint64_t matrix,
-                                    double tolerance, double enough, FrictionStart start, double* P,
-                                    double* U, double* work);
+                                    double tolerance, double enough, int max_iterations,
+                                    FrictionStart start, double* P, double* U, double* work);
 
 // Small dense problems by the first rungs of the ladder, no workspace: returns false when it gives
 // up; P is then the best point found.

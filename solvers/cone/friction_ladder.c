@@ -139,6 +139,14 @@ void friction_remember(Friction* friction, double residual) {
     memcpy(friction->saved_P, friction->P, (size_t)friction->m * sizeof(double));
 }
 
+// Where the work is bounded no rung but the last takes more than half of what is left: those above it, one
+// of which may answer at once, get their turn.
+static int end_of_rung(const Friction* friction, const Rung* rung, int end) {
+    bool last = rung == friction_ladder + friction_ladder_count - 1;
+    int left = end - friction->iterations;
+    return last || friction->settings->max_iterations == 0 ? end : end - left / 2;
+}
+
 // Methods from the given one on: the enumeration has them in the order of the ladder.
 LashFrictionInfo friction_climb(Friction* friction, LashFrictionMethod from) {
     Climb climb = {.friction = friction,
@@ -146,13 +154,16 @@ LashFrictionInfo friction_climb(Friction* friction, LashFrictionMethod from) {
                    .cones = has_cones(friction),
                    .info = {LASH_INACCURATE, from, 0, INFINITY}};
     size_t bytes = (size_t)friction->m * sizeof(double);
+    int end = friction->end;
     memcpy(friction->warm_P, friction->P, bytes);
     memcpy(friction->saved_P, friction->P, bytes);
     for (const Rung* rung = friction_ladder; rung < friction_ladder + friction_ladder_count;
          ++rung) {
         if (rung->method < from || !applies(&climb, rung)) continue;
         go_to_start(friction, rung->start);
+        friction->end = end_of_rung(friction, rung, end);
         double residual = run(&climb, rung);
+        friction->end = end;
         friction_remember(friction, residual);
         if (residual <= climb.tolerance) return climb.info;
         if (is_rounding(&climb, rung)) break;

@@ -21,6 +21,7 @@
 // A contact that loses its load on the way is open from then on, and the next step goes on without it.
 // This also ends a squeeze between two faces without play, where P decides about sliding: it has no
 // load to keep.
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -49,6 +50,7 @@ typedef struct Levenberg {
     bool deficient; // J of the latest factor lacks rank
     int wait; // passes before the next start from nothing is tried: the last one found no answer
     bool hopeless; // none is tried in this pass
+    int end;       // factors and sweeps that there may be
 } Levenberg;
 
 size_t friction_levenberg_size(int contacts, int m) {
@@ -250,6 +252,7 @@ static double newton(Levenberg* solver, const Aim* aim, double* P, double* U, in
     Origin origin;
     memcpy(solver->best_P, P, bytes);
     for (int k = 0, idle = 0; k < aim->max_steps && idle < PATIENCE && !(best <= goal); ++k) {
+        if (*iterations >= solver->end) break;
         decide(solver, threshold, P, U);
         if (!choose_origin(solver, aim, k, &origin)) break;
         if (!step(solver, renewal, origin, P)) break;
@@ -366,23 +369,25 @@ static double answer(Levenberg* solver, const Aim* aim, double* P, double* U, in
 static double answer_after_sweeps(Levenberg* solver, Aim aim, double* P, double* U,
                                   int* iterations) {
     enum { SWEEPS = 10 };
+    int left = solver->end - *iterations, sweeps = left < SWEEPS ? left : SWEEPS;
     friction_prepare_contacts(solver->problem, solver->contact);
     friction_velocity(solver->problem, P, U);
-    for (int k = 0; k < SWEEPS; ++k)
+    for (int k = 0; k < sweeps; ++k)
         friction_sweep(solver->problem, solver->contact, 0, LASH_SWEEP_ANGLE, P, U);
-    *iterations += SWEEPS;
+    *iterations += sweeps;
     aim.start = FRICTION_WARM;
     return newton(solver, &aim, P, U, iterations);
 }
 
 LashFrictionInfo friction_levenberg(const LashFrictionProblem* problem, uint64_t matrix,
-                                    double tolerance, double enough, FrictionStart start, double* P,
-                                    double* U, double* work) {
+                                    double tolerance, double enough, int max_iterations,
+                                    FrictionStart start, double* P, double* U, double* work) {
     enum { STEPS = 20 };
     LASH_ASSERT(problem->W != NULL);
     size_t bytes = (size_t)problem->m * sizeof *P;
     LashFrictionInfo info = {LASH_INACCURATE, LASH_FRICTION_LEAST_SQUARES, 0, INFINITY};
     Levenberg* solver = begin(problem, matrix, work);
+    solver->end = max_iterations > 0 ? max_iterations : INT_MAX;
     memcpy(solver->start, P, bytes);
     Aim aim = {tolerance, fmax(tolerance, enough), start, false, STEPS};
     bool begins = start == FRICTION_SHRUNK || start == FRICTION_FROM_NOTHING;

@@ -4,6 +4,7 @@
 // Statuses come from the warm start; the reduced system they give (reduced.c) is solved by LU
 // without exchanges, and each answer is checked by the residual before it is believed. When the
 // statuses wander, a few Gauss-Seidel sweeps give better ones.
+#include <limits.h>
 #include <string.h>
 
 #include "core/error.h"
@@ -25,7 +26,7 @@ typedef struct Small {
     double c1[N], c2[N], D[N], t[N + 1];
     double *P, *U; // (m) current point and its velocity: the caller's
     double best_P[N], best;
-    int iterations;
+    int iterations, end; // factors and sweeps so far, and how many there may be
 } Small;
 
 static void small_begin(Small* small, const LashFrictionProblem* problem,
@@ -37,6 +38,7 @@ static void small_begin(Small* small, const LashFrictionProblem* problem,
     small->prepared = small->singular = false;
     small->best = INFINITY;
     small->iterations = 0;
+    small->end = settings->max_iterations > 0 ? settings->max_iterations : INT_MAX;
     memcpy(small->best_P, P, (size_t)problem->m * sizeof(double));
     small->scale = friction_list_contacts(problem, small->contact);
     small->threshold = 0.1 * fmin(settings->tolerance, 1e-10) * small->scale;
@@ -170,7 +172,7 @@ static bool bounded(const Small* small) {
 static double small_newton(Small* small, const Rung* rung, const LashFrictionSettings* settings) {
     double residual = small_check(small), tolerance = settings->tolerance;
     bool hurry = rung->sweeps == 0;
-    for (int k = 0; k < rung->steps; ++k) {
+    for (int k = 0; k < rung->steps && small->iterations < small->end; ++k) {
         bool needed = k == 0 && hurry && settings->minimum_norm;
         if (residual <= tolerance && !needed) break;
         reduced_decide(&small->reduced, small->threshold, small->P, small->U);
@@ -185,6 +187,8 @@ static double small_newton(Small* small, const Rung* rung, const LashFrictionSet
 
 static void small_sweeps(Small* small, int sweeps) {
     const LashFrictionProblem* problem = small->problem;
+    int left = small->end - small->iterations;
+    if (sweeps > left) sweeps = left;
     double angle = problem->contacts == 1 ? 1e-8 : LASH_SWEEP_ANGLE;
     if (!small->prepared) friction_prepare_contacts(problem, small->contact);
     small->prepared = true;

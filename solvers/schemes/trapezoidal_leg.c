@@ -280,21 +280,21 @@ static bool solve_held(Step* step, const Leg* leg) {
     return true;
 }
 
-// Solves the contact problem, from P_c or cold. True: to the tolerance of velocities.
+// Solves the contact problem, from P_c or cold, with a third of the work that a pass allows: there may be three
+// tries. True: to the tolerance of velocities.
 static bool try_friction(LashSim* sim, Step* step, const Leg* leg, double tolerance, bool cold) {
     LashFrictionProblem problem = friction_problem(step);
     LashFrictionSettings settings = lash_friction_settings();
     settings.tolerance = tolerance;
     settings.cold = cold;
+    settings.max_iterations = tuning.friction_work / 3;
     settings.stop = &sim->stop;
     if (leg->directions > 0) {
         settings.method = LASH_FRICTION_POLYHEDRAL;
         settings.directions = leg->directions;
     }
-    LashFrictionInfo info =
-        lash_friction_solve(&problem, &settings, step->P_c, step->U_c, sim->solvers.friction);
-    sim->info.solver += info.iterations;
-    step->contact_error = info.residual;
+    LashFrictionInfo info = friction_solve(sim, step, &problem, settings, step->P_c, step->U_c);
+    if (info.residual < INFINITY) step->contact_error = info.residual;
     return info.outcome != LASH_FAILED && info.residual <= sim->settings.tolerance_velocity;
 }
 
@@ -303,6 +303,7 @@ static bool try_friction(LashSim* sim, Step* step, const Leg* leg, double tolera
 bool leg_solve_friction(LashSim* sim, Step* step, const Leg* leg) {
     double sharp = sim->settings.tolerance_solver, enough = sim->settings.tolerance_velocity;
     if (!all_finite(step->b, step->m) || !all_finite(step->W, step->m * step->m)) return false;
+    step->friction_work = 0; // an impact has several problems
     if (try_friction(sim, step, leg, sharp, false)) return true;
     if (!sim_stopped(sim) && try_friction(sim, step, leg, sharp, false)) return true;
     if (!sim_stopped(sim) && try_friction(sim, step, leg, enough, true)) return true;

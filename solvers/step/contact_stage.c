@@ -82,6 +82,7 @@ bool contacts_list(LashSim* sim, Step* step) {
         }
     }
     step->b_norm = 0;
+    step->friction_work = 0;
     return true;
 }
 
@@ -463,9 +464,29 @@ LashFrictionProblem friction_problem(const Step* step) {
 LashFrictionSettings friction_settings(const LashSim* sim) {
     LashFrictionSettings settings = lash_friction_settings();
     settings.tolerance = sim->settings.tolerance_solver;
-    settings.max_iterations = tuning.friction_work;
     settings.stop = &sim->stop;
     return settings;
+}
+
+// How many factors and sweeps the friction solvers may still make in this pass.
+static int friction_left(const Step* step) {
+    return tuning.friction_work - step->friction_work;
+}
+
+static void count_friction(LashSim* sim, Step* step, int iterations) {
+    sim->info.solver += iterations;
+    step->friction_work += iterations;
+}
+
+LashFrictionInfo friction_solve(LashSim* sim, Step* step, const LashFrictionProblem* problem,
+                                LashFrictionSettings settings, double* P, double* U) {
+    LashFrictionInfo info = {LASH_INACCURATE, settings.method, 0, INFINITY};
+    int left = friction_left(step), most = settings.max_iterations;
+    if (left <= 0) return info;
+    settings.max_iterations = most > 0 && most < left ? most : left;
+    info = lash_friction_solve(problem, &settings, P, U, sim->solvers.friction);
+    count_friction(sim, step, info.iterations);
+    return info;
 }
 
 static bool well_posed(const Step* step) {
@@ -477,9 +498,7 @@ static bool contacts_solve(LashSim* sim, Step* step) {
     LashFrictionProblem problem = friction_problem(step);
     if (!well_posed(step)) return false;
     LashFrictionSettings settings = friction_settings(sim);
-    LashFrictionInfo info =
-        lash_friction_solve(&problem, &settings, step->P_c, step->U_c, sim->solvers.friction);
-    sim->info.solver += info.iterations;
+    LashFrictionInfo info = friction_solve(sim, step, &problem, settings, step->P_c, step->U_c);
     return info.outcome != LASH_FAILED && info.residual <= sim->settings.tolerance_velocity;
 }
 
@@ -494,9 +513,7 @@ bool contacts_solve_coupled(LashSim* sim, Step* step, uint64_t number, Derivativ
     settings.max_iterations = tuning.coupled_iterations;
     LashFrictionInfo info = {.outcome = LASH_INACCURATE};
     if (step->m <= tuning.few_rows) { // exactly, and at no cost
-        info =
-            lash_friction_solve(&problem, &settings, step->P_c, step->U_c, sim->solvers.friction);
-        sim->info.solver += info.iterations;
+        info = friction_solve(sim, step, &problem, settings, step->P_c, step->U_c);
         if (info.outcome == LASH_CONVERGED) return true;
     }
     double error = step->contact_error;
@@ -505,16 +522,17 @@ bool contacts_solve_coupled(LashSim* sim, Step* step, uint64_t number, Derivativ
     if (step->correction > 0) start = FRICTION_WARM;
     // A step that could not be solved whole nor in halves is glad of any forces.
     if (4 * step->h <= sim->settings.h && start != FRICTION_FROM_NOTHING) start = FRICTION_ANY;
+    if (friction_left(step) <= 0) return false;
     info = friction_levenberg(&problem, number, settings.tolerance, error * fmin(1e-2, 10 * error),
-                              start, step->P_c, step->U_c, sim->solvers.levenberg);
-    sim->info.solver += info.iterations;
+                              friction_left(step), start, step->P_c, step->U_c,
+                              sim->solvers.levenberg);
+    count_friction(sim, step, info.iterations);
     bool near = info.residual <= fmax(settings.tolerance, 0.1 * error);
     if (near || !plain) return near;
     settings.minimum_norm = false;
     settings.tolerance = fmax(settings.tolerance, 0.1 * error);
-    settings.max_iterations = tuning.friction_work - info.iterations;
-    info = lash_friction_solve(&problem, &settings, step->P_c, step->U_c, sim->solvers.friction);
-    sim->info.solver += info.iterations;
+    settings.max_iterations = 0;
+    info = friction_solve(sim, step, &problem, settings, step->P_c, step->U_c);
     return info.residual <= fmax(settings.tolerance, 0.5 * error);
 }
 

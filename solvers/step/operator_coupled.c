@@ -155,9 +155,8 @@ static bool solve_in_turn(LashSim* sim, Step* step, Coupled* coupled) {
             !diagonal_finite(coupled->A, coupled->n, coupled->n))
             return false;
         if (step->nc > 0) {
-            LashFrictionInfo info = lash_friction_solve(&problem, &settings, coupled->z,
-                                                        coupled->row, sim->solvers.friction);
-            sim->info.solver += info.iterations;
+            LashFrictionInfo info =
+                friction_solve(sim, step, &problem, settings, coupled->z, coupled->row);
             if (info.outcome == LASH_FAILED) return false;
         }
         other_half(coupled, coupled->m, step->nn, step->gap_n);

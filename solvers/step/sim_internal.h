@@ -127,6 +127,7 @@ struct Step {
     double *kept, *kept_shift; // (nv + 2 rows), (nv) an iterate that passes
     uint64_t list_key;         // ids of the list
     bool outside;              // an evaluation was refused: q beyond the motion promised to collect
+    int friction_work;         // factors and sweeps of friction solvers in this pass
     bool crowded;              // more contacts wanted to act than there is room for
     bool unfinished; // the pass ended early: a contact outside the index set penetrates clearly
     bool relaxed;    // pushing contacts need not be closed exactly
@@ -506,6 +507,9 @@ double contact_gap_error(const Step* step, int k);
 // The friction problem (W, b) of the active contacts.
 LashFrictionProblem friction_problem(const Step* step);
 LashFrictionSettings friction_settings(const LashSim* sim);
+// lash_friction_solve within what a pass allows, tuning.friction_work, and settings.max_iterations (0: that alone).
+LashFrictionInfo friction_solve(LashSim* sim, Step* step, const LashFrictionProblem* problem,
+                                LashFrictionSettings settings, double* P, double* U);
 // P (m) becomes the impulses of the active contacts; x (nv) += G* (what that changes).
 void contacts_take(LashSim* sim, Step* step, const double* P, double* x);
 // dv += response to the generalized impulse x (destroyed); the joints' impulses are completed.

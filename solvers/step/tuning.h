@@ -53,7 +53,7 @@ static const struct Tuning {
     double far;    // [m] stands for the gap of an empty slot
     double pushes; // P_N > 0 means above this share of the largest impulse: rounding of the solver
     int few_rows;  // of a friction problem that is solved exactly at once
-    int friction_work; // factors and sweeps of one friction problem: what takes more is cut, and the step made shorter
+    int friction_work; // factors and sweeps of the friction solvers in a pass: what takes more is cut, and the step made shorter
     int coupled_iterations; // of the friction solver in a coupled correction: the next one goes on
     int search_iterations;  // of a position problem: likewise
     double small_shift;     // d(G tau)/dq counts once the projection moves by this [m, rad]

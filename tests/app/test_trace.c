@@ -1,4 +1,8 @@
 // lash run --trace: a line per attempt, and the run is the same with and without.
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "command.h"
 #include "test.h"
 
@@ -77,5 +81,70 @@ static void the_trace_is_a_file_of_its_own(void** state) {
     outcome_free(&o);
 }
 
+// Bars of 1e7 and 0.1 kg in zigzag, with play and friction in every pin: when the third one comes to bear, the
+// light one jams between the heavy ones.
+static void write_jam(const char* path) {
+    enum { BARS = 3 };
+    static const double LENGTH = 0.1, ANGLE = 0.5;
+    char parts[2000] = "", joints[2000] = "";
+    double x = 0, z = 0;
+    for (int k = 0; k < BARS; ++k) {
+        double angle = k % 2 == 0 ? ANGLE : -ANGLE, dx = LENGTH * cos(angle),
+               dz = -LENGTH * sin(angle);
+        const char* comma = k > 0 ? "," : "";
+        size_t at = strlen(parts);
+        snprintf(
+            parts + at, sizeof parts - at,
+            "%s{\"name\": \"b%d\", \"shape\": {\"type\": \"box\", \"size\": [%g, 0.01, 0.02]}, "
+            "\"mass\": %g, \"pose\": {\"position\": [%.17g, 0, %.17g], \"axis\": [0, 1, 0], "
+            "\"angle\": %g}}",
+            comma, k + 1, LENGTH, k % 2 == 0 ? 1e7 : 0.1, x + dx / 2, z + dz / 2, angle);
+        char before[16] = "ground";
+        if (k > 0) snprintf(before, sizeof before, "b%d", k);
+        at = strlen(joints);
+        snprintf(joints + at, sizeof joints - at,
+                 "%s{\"name\": \"j%d\", \"type\": \"revolute\", \"a\": \"%s\", \"b\": \"b%d\", "
+                 "\"point\": [%.17g, 0, %.17g], \"axis\": [0, 1, 0], \"clearance\": 1e-4, "
+                 "\"radius\": 0.005, \"length\": 0.02, \"friction\": 0.1, \"restitution\": 0}",
+                 comma, k + 1, before, k + 1, x, z);
+        x += dx;
+        z += dz;
+    }
+    FILE* file = fopen(path, "w");
+    assert_non_null(file);
+    fprintf(file,
+            "{\"format\": \"lash-model/1\", \"name\": \"jam\", \"gravity\": [0, 0, -9.81], "
+            "\"parts\": [%s], \"joints\": [%s], "
+            "\"simulation\": {\"step\": 1e-5, \"duration\": 0.01, \"substeps\": 16}}",
+            parts, joints);
+    fclose(file);
+}
+
+// Whatever becomes of it: nothing that is tried for it takes more than 200 factors and sweeps.
+static void an_attempt_makes_at_most_200_factors_and_sweeps(void** state) {
+    (void)state;
+    enum { COMMAS = 8, MOST = 200 };
+    char model[300], path[300];
+    scratch_file("jam.json", model, sizeof model);
+    scratch_file("jam.csv", path, sizeof path);
+    write_jam(model);
+    Outcome o = LASH("run", model, "--trace", path);
+    assert_true(o.code == 0 || o.code == 5);
+    outcome_free(&o);
+    char* text = slurp(path);
+    int largest = 0;
+    for (char* line = strchr(text, '\n'); line != NULL && line[1] != 0;
+         line = strchr(line + 1, '\n')) {
+        const char* field = line + 1;
+        for (int k = 0; k < COMMAS; ++k) field = strchr(field, ',') + 1;
+        int solver = atoi(field);
+        largest = solver > largest ? solver : largest;
+    }
+    free(text);
+    print_message("at most %d factors and sweeps\n", largest);
+    assert_in_range(largest, 20, MOST); // the jam is hard
+}
+
 RUN(TEST(every_step_has_a_line), TEST(contacts_show_their_operator_and_set),
-    TEST(a_trace_changes_no_bits), TEST(the_trace_is_a_file_of_its_own))
+    TEST(a_trace_changes_no_bits), TEST(the_trace_is_a_file_of_its_own),
+    TEST(an_attempt_makes_at_most_200_factors_and_sweeps))

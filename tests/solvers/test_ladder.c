@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 // clang-format on
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -166,6 +167,124 @@ static void nothing_is_an_answer_where_it_is_one_to_the_tolerance(void** state) 
     }
 }
 
+// max_iterations holds for all rungs together, and for least squares, warm and cold.
+static void the_work_allowed_is_not_exceeded(void** state) {
+    (void)state;
+    static const int allowed[] = {1, 3, 7, 20, 60, 200};
+    int cut = 0;
+    for (uint64_t seed = 1; seed <= 60; ++seed) {
+        int contacts = 2 + (int)(seed % 40);
+        AppRandomProblem random = {
+            .seed = seed, .contacts = contacts, .bodies = 1 + contacts / 3, .rows = 3};
+        AppProblem* problem = app_problem_random(&random);
+        const LashFrictionProblem* f = &problem->friction;
+        size_t m = (size_t)f->m, size = lash_friction_work_size(f->contacts, f->m);
+        double *P = calloc(m, sizeof *P), *U = calloc(m, sizeof *U);
+        double* least = calloc(friction_levenberg_size(f->contacts, f->m), sizeof *least);
+        void* work = aligned_alloc(64, (size + 63) / 64 * 64);
+        for (int k = 0; k < 12; ++k) {
+            LashFrictionSettings settings = lash_friction_settings();
+            settings.max_iterations = allowed[k / 2];
+            settings.cold = k % 2 == 0;
+            LashFrictionInfo info = lash_friction_solve(f, &settings, P, U, work);
+            assert_in_range(info.iterations, 0, allowed[k / 2]);
+            cut += info.outcome != LASH_CONVERGED;
+            for (size_t j = 0; j < m; ++j) P[j] *= 1.5;
+            if (f->W == NULL) continue;
+            info =
+                friction_levenberg(f, 0, 1e-12, 1e-12, allowed[k / 2], FRICTION_WARM, P, U, least);
+            assert_in_range(info.iterations, 0, allowed[k / 2]);
+        }
+        free(P);
+        free(U);
+        free(least);
+        free(work);
+        app_problem_destroy(problem);
+    }
+    assert_true(cut > 60); // some were
+}
+
+// --- A light part between two heavy ones ---------------------------------------------------------
+
+enum { JAM = 4, JAM_ROWS = 3 * JAM, JAM_UNKNOWNS = 18 };
+
+// Row of a contact at x, y (z = 0) of the light part along d: it against the heavy part `other`.
+static void jam_row(const double at[3], int other, const double d[3], double row[JAM_UNKNOWNS]) {
+    static const double CENTER[3] = {0, -0.1,
+                                     0.1}; // of the light part and the heavy ones, along x [m]
+    memset(row, 0, JAM_UNKNOWNS * sizeof *row);
+    for (int side = 0; side < 2; ++side) {
+        int body = side == 0 ? 0 : other;
+        double sign = side == 0 ? 1 : -1, r[3] = {at[0] - CENTER[body], at[1], at[2]};
+        double* v = row + 6 * body;
+        for (int k = 0; k < 3; ++k) {
+            int p = (k + 1) % 3, q = (k + 2) % 3;
+            v[k] = sign * d[k];
+            v[3 + k] = sign * (r[p] * d[q] - r[q] * d[p]);
+        }
+    }
+}
+
+// A bar of 0.1 kg between two of `heavy` kg that come nearer, its ends held by two points each; the line between
+// them lies inside both cones of friction, so that it jams: impulses are those of the heavy parts.
+static void fill_jam(double heavy, double* W, double* b) {
+    static const double TILT = 0.058,
+                        END[3] = {0.05, 0.01, 0}; // of the normals [rad]; of the bar [m]
+    static double G[JAM_ROWS][JAM_UNKNOWNS];
+    double mass[3] = {0.1, heavy, heavy}, inertia[3] = {5e-4, 10.4e-4, 8.5e-4}; // of 1 kg [m^2]
+    for (int c = 0; c < JAM; ++c) {
+        double side = c < 2 ? -1 : 1, at[3] = {side * END[0], c % 2 ? END[1] : -END[1], 0};
+        double d[3][3] = {{-side * cos(TILT), 0, -side * sin(TILT)},
+                          {side * sin(TILT), 0, -side * cos(TILT)},
+                          {0, 1, 0}};
+        for (int r = 0; r < 3; ++r) jam_row(at, c < 2 ? 1 : 2, d[r], G[3 * c + r]);
+        b[3 * c] = c < 2 ? -0.0094 : -0.0163;
+        b[3 * c + 1] = c < 2 ? 0.27 : 0.43;
+        b[3 * c + 2] = -3e-8;
+    }
+    for (int i = 0; i < JAM_ROWS; ++i)
+        for (int j = 0; j < JAM_ROWS; ++j) {
+            double sum = 0;
+            for (int k = 0; k < JAM_UNKNOWNS; ++k) {
+                double of = mass[k / 6] * (k % 6 < 3 ? 1 : inertia[k % 3]);
+                sum += G[i][k] * G[j][k] / of;
+            }
+            W[i + JAM_ROWS * j] = sum;
+        }
+}
+
+static void a_jam_is_solved_within_the_work_of_a_step(void** state) {
+    (void)state;
+    enum { ALLOWED = 170 }; // what least squares leave of 200
+    double W[JAM_ROWS * JAM_ROWS], b[JAM_ROWS], P[JAM_ROWS] = {0}, U[JAM_ROWS], mu[JAM];
+    uint8_t kind[JAM];
+    void* work = aligned_alloc(64, (lash_friction_work_size(JAM, JAM_ROWS) + 63) / 64 * 64);
+    for (int c = 0; c < JAM; ++c) {
+        mu[c] = 0.1;
+        kind[c] = LASH_CONTACT_SPATIAL;
+    }
+    for (double heavy = 1e3; heavy < 2e6; heavy *= 10) {
+        fill_jam(heavy, W, b);
+        LashFrictionProblem problem = {.contacts = JAM,
+                                       .m = JAM_ROWS,
+                                       .kind = kind,
+                                       .mu = mu,
+                                       .b = b,
+                                       .W = W,
+                                       .ldw = JAM_ROWS};
+        LashFrictionSettings settings = lash_friction_settings();
+        settings.tolerance = 1e-9;
+        settings.max_iterations = ALLOWED;
+        settings.cold = true;
+        LashFrictionInfo info = lash_friction_solve(&problem, &settings, P, U, work);
+        print_message("%g kg: %s, %d factors and sweeps, residual %g, impulse %g N s\n", heavy,
+                      lash_friction_method_name(info.method), info.iterations, info.residual, P[0]);
+        assert_int_equal(info.outcome, LASH_CONVERGED);
+        assert_true(P[0] > 1e-3 * heavy); // it jams
+    }
+    free(work);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_manual_shows_the_ladder),
@@ -173,6 +292,8 @@ int main(void) {
         cmocka_unit_test(an_answer_names_its_rung),
         cmocka_unit_test(contacts_that_do_not_feel_each_other_need_one_sweep),
         cmocka_unit_test(nothing_is_an_answer_where_it_is_one_to_the_tolerance),
+        cmocka_unit_test(the_work_allowed_is_not_exceeded),
+        cmocka_unit_test(a_jam_is_solved_within_the_work_of_a_step),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -41,7 +41,7 @@ static void fill(Case* c, uint64_t seed, double contradiction) {
 static LashFrictionInfo solve(Case* c, double enough, FrictionStart start) {
     double* work = calloc(friction_levenberg_size(CONTACTS, ROWS), sizeof *work);
     LashFrictionInfo info =
-        friction_levenberg(&c->problem, 0, 1e-12, enough, start, c->P, c->U, work);
+        friction_levenberg(&c->problem, 0, 1e-12, enough, 0, start, c->P, c->U, work);
     free(work);
     return info;
 }
@@ -113,7 +113,7 @@ static void factors_are_kept_while_the_matrix_stays(void** state) {
         for (int change = 0; change < 4; ++change) { // from none to all statuses new
             double size = change == 0 ? 1e-9 : pow(10, change - 4), P[ROWS];
             for (int j = 0; j < ROWS; ++j) P[j] = c.P[j] * (1 + size * ((j * 7 + k) % 5 - 2));
-            LashFrictionInfo info = friction_levenberg(&c.problem, 1 + (uint64_t)k, 1e-12, 1e-12,
+            LashFrictionInfo info = friction_levenberg(&c.problem, 1 + (uint64_t)k, 1e-12, 1e-12, 0,
                                                        FRICTION_WARM, P, c.U, work);
             double left = lash_friction_residual(&c.problem, LASH_MEASURE_VELOCITY, P, c.U);
             ++tried;
@@ -137,7 +137,7 @@ static void the_workspace_is_not_left(void** state) {
         c.problem.contacts = contacts;
         c.problem.m = 3 * contacts;
         memset(c.P, 0, sizeof c.P);
-        friction_levenberg(&c.problem, 0, 1e-12, 1e-12, FRICTION_WARM, c.P, c.U, work);
+        friction_levenberg(&c.problem, 0, 1e-12, 1e-12, 0, FRICTION_WARM, c.P, c.U, work);
         for (size_t i = 0; i < 64; ++i) assert_true(work[size + i] == 123.25);
         free(work);
     }
