@@ -124,12 +124,14 @@ double lash_friction_residual(const LashFrictionProblem* problem, LashFrictionMe
         uint8_t kind = friction_kind(problem, i);
         int rows = lash_contact_rows(kind);
         double mu = kind > 1 ? problem->mu[i] : 0, lambda = 1;
-        if (measure == LASH_MEASURE_VELOCITY) {
+        bool open = friction_is_open(kind, P + row, U + row); // its error is 0
+        if (measure == LASH_MEASURE_VELOCITY && !open) {
             const double* W = friction_block(problem, i, row, &ld);
             lambda = friction_lambda(rows, W, ld);
             if (!(lambda > 0)) lambda = 1; // a contact that no impulse moves: plain measure
         }
-        add_error(&errors, friction_natural(kind, mu, 1 / lambda, P + row, U + row) * lambda);
+        if (!open)
+            add_error(&errors, friction_natural(kind, mu, 1 / lambda, P + row, U + row) * lambda);
         row += rows;
     }
     for (int i = 0; i < problem->m; ++i) norm += problem->b[i] * problem->b[i];

@@ -46,8 +46,7 @@ double friction_sweep(const LashFrictionProblem* problem, LocalContact* contact,
     return largest;
 }
 
-// q (3) += row i of W times P
-static void gather_row(const LashBlockSparse* W, int i, int rows, const double* P, double* q) {
+void friction_gather(const LashBlockSparse* W, int i, int rows, const double* P, double* q) {
     for (int k = W->pointer[i]; k < W->pointer[i + 1]; ++k) {
         int j = W->column[k], at = W->start[j], columns = W->start[j + 1] - at;
         const double *a = W->values + W->offset[k], *x = P + at;
@@ -73,7 +72,7 @@ static double sweep_sparse(Friction* friction) {
         LocalContact* contact = friction->contact + i;
         double q[3] = {0, 0, 0}, change[3], *P = friction->P + contact->row;
         const double *b = problem->b + contact->row, *center = friction->center + contact->row;
-        gather_row(problem->sparse, i, contact->rows, friction->P, q);
+        friction_gather(problem->sparse, i, contact->rows, friction->P, q);
         for (int r = 0; r < contact->rows; ++r)
             q[r] += b[r] + friction->shift * contact->lambda * (P[r] - center[r]);
         double moved = solve_contact(contact, q, LASH_SWEEP_ANGLE, P, change);

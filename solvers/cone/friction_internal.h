@@ -90,7 +90,7 @@ static inline void friction_project(int rows, double mu, double* x) {
         return;
     }
     double t = rows == 3 ? sqrt(x[1] * x[1] + x[2] * x[2]) : fabs(x[1]);
-    if (t <= mu * x[0]) return;
+    if (x[0] >= 0 && t <= mu * x[0]) return;
     if (mu * t <= -x[0]) {
         x[0] = x[1] = 0;
         if (rows == 3) x[2] = 0;
@@ -108,9 +108,16 @@ double friction_natural_exact(int rows, double mu, double rho, const double* P, 
 // Impulses over rho beyond which that may be so: their rounding is 1e-13 m/s [m/s].
 #define LASH_LARGE_PUSH 1e3
 
+// No impulse, and not closing: it solves the contact whatever mu and U_T are.
+static inline bool friction_is_open(uint8_t kind, const double* P, const double* U) {
+    if (kind == LASH_CONTACT_BILATERAL || !(U[0] >= 0) || P[0] != 0) return false;
+    return kind < LASH_CONTACT_PLANAR || (P[1] == 0 && (kind == LASH_CONTACT_PLANAR || P[2] == 0));
+}
+
 // |P - proj(P - rho u)| of one contact, u = U + (mu |U_T|, 0, 0).
 static inline double friction_natural(uint8_t kind, double mu, double rho, const double* P,
                                       const double* U) {
+    if (friction_is_open(kind, P, U)) return 0;
     if (kind == LASH_CONTACT_BILATERAL) return rho * fabs(U[0]);
     if (kind == LASH_CONTACT_FRICTIONLESS) {
         double z = P[0] - rho * U[0];
@@ -161,6 +168,9 @@ bool friction_local(LocalContact* contact, const double* q, double angle, double
 double friction_sweep(const LashFrictionProblem* problem, LocalContact* contact, double shift,
                       double angle, double* P, double* U);
 
+// q (3) += row i of blocks of W, of so many rows, times P
+void friction_gather(const LashBlockSparse* W, int i, int rows, const double* P, double* q);
+
 // Keeps P, with this residual, where it is the best point of all methods so far. With a proximal term it is the
 // residual of another problem, and P does not count.
 void friction_remember(Friction* friction, double residual);
@@ -177,8 +187,8 @@ double friction_interior_held(Friction* friction, int max_solves, double toleran
 
 // Which problems a rung is for.
 typedef enum RungWhere {
-    WHERE_SMALL,   // dense, up to LASH_SMALL_ROWS rows; these rungs stand first
-    WHERE_COLD,    // without a warm start: contacts that hardly feel each other need no more
+    WHERE_SMALL, // dense, up to LASH_SMALL_ROWS rows; these rungs stand first
+    WHERE_COLD, // without a warm start: contacts that hardly feel each other need no more; tried before the climb
     WHERE_ANY,     // all
     WHERE_CONES,   // with friction
     WHERE_NO_CONES // without: pivoting solves it, or shows that it has no solution
@@ -255,5 +265,14 @@ LashFrictionInfo friction_levenberg(const LashFrictionProblem* problem, uint64_t
 // up; P is then the best point found.
 bool friction_small(const LashFrictionProblem* problem, const LashFrictionSettings* settings,
                     double* P, double* U, LashFrictionInfo* info);
+
+// One sweep from P = 0, which P is (friction_once.c); contact: (contacts) scratch.
+typedef enum OnceAnswer {
+    ONCE_NONE,           // P is 0 again
+    ONCE_ONE_OF_SEVERAL, // perhaps not the smallest
+    ONCE_THE_ANSWER
+} OnceAnswer;
+OnceAnswer friction_once(const LashFrictionProblem* problem, const LashFrictionSettings* settings,
+                         LocalContact* contact, double* P, double* U, LashFrictionInfo* info);
 
 #endif

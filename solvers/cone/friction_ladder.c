@@ -44,11 +44,10 @@ static bool applies(const Climb* climb, const Rung* rung) {
     if (climb->hopeless || lash_stop_asked(friction->settings->stop)) return false;
     switch (rung->where) {
         case WHERE_SMALL:
-            return false;
+        case WHERE_COLD:
+            return false; // tried before
         case WHERE_NO_CONES:
             return !climb->cones; // it takes its time: nothing else says that there is no solution
-        case WHERE_COLD:
-            return friction->settings->cold;
         case WHERE_CONES:
             return climb->cones && time;
         case WHERE_ANY:
@@ -110,8 +109,6 @@ static double run(Climb* climb, const Rung* rung) {
     double tolerance = climb->tolerance;
     climb->info.method = rung->method;
     switch (rung->method) {
-        case LASH_FRICTION_GAUSS_SEIDEL:
-            return friction_gauss_seidel(friction, rung->sweeps, tolerance);
         case LASH_FRICTION_NEWTON:
             return run_newton(climb, rung);
         case LASH_FRICTION_PIVOTING:

@@ -1,6 +1,7 @@
 // The friction solver: checks what comes in, hands it to the ladder of methods, checks what comes out.
 //
 //     small and dense:  the first rungs, on the stack (friction_small.c)
+//     from nothing:     one sweep, where that is enough (friction_once.c)
 //     otherwise:        the rungs above them (friction_ladder.c), in the caller's workspace
 //
 // Whatever a method claims, the residual returned is lash_friction_residual of the returned P.
@@ -77,7 +78,7 @@ static bool all_finite(const double* x, int n) {
     return sum[0][0] + sum[0][1] + rest == 0;
 }
 
-static void check_input(const LashFrictionProblem* problem, const double* P) {
+static void check_contacts(const LashFrictionProblem* problem) {
     LASH_ASSERT(problem->contacts >= 0 && problem->m >= 0 &&
                 (problem->W != NULL) != (problem->sparse != NULL));
     LASH_ASSERT(problem->W == NULL || problem->ldw >= problem->m);
@@ -90,8 +91,6 @@ static void check_input(const LashFrictionProblem* problem, const double* P) {
         rows += lash_contact_rows(kind);
     }
     LASH_ASSERT(rows == problem->m);
-    LASH_ASSERT(all_finite(problem->b, problem->m)); // no NaN, no infinity
-    LASH_ASSERT(all_finite(P, problem->m));
     if (problem->sparse != NULL)
         LASH_ASSERT(problem->sparse->blocks == problem->contacts &&
                     problem->sparse->start[problem->contacts] == problem->m);
@@ -219,27 +218,50 @@ static LashFrictionInfo run_method(Friction* friction) {
     return info;
 }
 
-// From nothing: is P = 0 an answer already? There U = b, and lambda does not matter: the error of a contact,
-// |proj(-rho u)| / rho, is the same for every rho, since a cone looks the same at any distance.
+// |x|, in four sums, so that none waits for another
+static double length(const double* x, int n) {
+    double sum[4] = {0};
+    int i = 0;
+    for (; i + 4 <= n; i += 4)
+        for (int k = 0; k < 4; ++k) sum[k] += x[i + k] * x[i + k];
+    for (; i < n; ++i) sum[0] += x[i] * x[i];
+    return sqrt((sum[0] + sum[1]) + (sum[2] + sum[3]));
+}
+
+// Square of the error |proj(-u)| of one contact at P = 0, where U = b, u = b + (mu |b_T|, 0, 0):
+//
+//     b_N >= 0: 0,      -u inside the cone: |u|^2,      else b_N^2 / (1 + mu^2)
+//
+// It does not depend on lambda: a cone looks the same at any distance.
+static inline double resting_error(uint8_t kind, double mu, const double* b) {
+    double square = 1 + mu * mu, normal = b[0] * b[0];
+    if (kind == LASH_CONTACT_BILATERAL) return normal;
+    if (!(b[0] < 0)) return b[0] >= 0 ? 0 : NAN;
+    if (kind == LASH_CONTACT_FRICTIONLESS) return normal;
+    double slip = b[1] * b[1] + (kind == LASH_CONTACT_SPATIAL ? b[2] * b[2] : 0);
+    if (slip * square * square > mu * mu * normal) return normal / square;
+    double u = b[0] + mu * sqrt(slip);
+    return u * u + slip;
+}
+
+// From nothing: is P = 0 an answer already? No where b is not finite.
 static bool rests(const LashFrictionProblem* problem, const LashFrictionSettings* settings,
                   double* U, LashFrictionInfo* info) {
-    static const double none[3] = {0, 0, 0};
-    double norm = 0, sum = 0, worst = 0;
-    for (int i = 0; i < problem->m; ++i) norm += problem->b[i] * problem->b[i];
-    double scale = 1 + sqrt(norm), limit = settings->tolerance * scale;
+    double scale = 1 + length(problem->b, problem->m), limit = settings->tolerance * scale;
+    double sum = 0, worst = 0, square = limit * limit;
+    if (!(scale < INFINITY)) return false;
     for (int i = 0, row = 0; i < problem->contacts; ++i) {
         uint8_t kind = friction_kind(problem, i);
-        double mu = kind > 1 ? problem->mu[i] : 0;
-        double error = friction_natural(kind, mu, 1, none, problem->b + row);
-        if (!(error <= limit)) return false;
-        worst = fmax(worst, error);
-        sum += error * error;
+        double error = resting_error(kind, kind > 1 ? problem->mu[i] : 0, problem->b + row);
+        if (!(error <= square)) return false;
+        worst = error > worst ? error : worst;
+        sum += error;
         row += lash_contact_rows(kind);
     }
-    if (settings->measure == LASH_MEASURE_PLAIN) worst = sqrt(sum);
-    if (!(worst <= limit)) return false;
+    if (settings->measure == LASH_MEASURE_PLAIN) worst = sum;
+    if (!(worst <= square)) return false;
     memcpy(U, problem->b, (size_t)problem->m * sizeof *U);
-    info->residual = worst / scale;
+    info->residual = sqrt(worst) / scale;
     return true;
 }
 
@@ -248,20 +270,26 @@ LashFrictionInfo lash_friction_solve(const LashFrictionProblem* problem,
                                      void* work) {
     LashFrictionInfo info = {LASH_CONVERGED, LASH_FRICTION_STATUS, 0, 0};
     if (settings->cold) memset(P, 0, (size_t)problem->m * sizeof(double));
-    check_input(problem, P);
+    check_contacts(problem);
     LASH_VALIDATE((check_matrix(problem), true));
     LashFrictionMethod method = settings->method;
     if (settings->cold && method == LASH_FRICTION_DEFAULT && rests(problem, settings, U, &info))
         return info;
+    LASH_ASSERT(all_finite(problem->b, problem->m)); // no NaN, no infinity
+    LASH_ASSERT(settings->cold || all_finite(P, problem->m));
     bool small = problem->W != NULL && problem->m <= LASH_SMALL_ROWS;
     if (small && (method == LASH_FRICTION_DEFAULT || method == LASH_FRICTION_STATUS)) {
         if (friction_small(problem, settings, P, U, &info)) return info;
     }
+    OnceAnswer once = ONCE_NONE;
+    if (!small && settings->cold && method <= LASH_FRICTION_STATUS)
+        once = friction_once(problem, settings, work, P, U, &info);
+    if (once == ONCE_THE_ANSWER) return info;
     check_matrix(problem);
     Friction friction = prepare(problem, settings, P, U, work);
     friction.iterations = info.iterations;
     if (method == LASH_FRICTION_POLYHEDRAL) return run_polyhedral(&friction);
-    info = run_method(&friction);
+    if (once == ONCE_NONE) info = run_method(&friction);
     finish(&friction, &info);
     return info;
 }

@@ -167,6 +167,57 @@ static void nothing_is_an_answer_where_it_is_one_to_the_tolerance(void** state) 
     }
 }
 
+// The error at P = 0 is that of the check, for every kind of contact and inside, outside and opposite the cone.
+static void the_error_of_no_impulse_is_that_of_the_check(void** state) {
+    (void)state;
+    enum { CONTACTS = 7 };
+    uint64_t random = 1;
+    double W[441] = {0}, b[21], mu[CONTACTS], P[21], U[21];
+    uint8_t kind[CONTACTS];
+    void* work = aligned_alloc(64, (lash_friction_work_size(CONTACTS, 21) + 63) / 64 * 64);
+    for (int k = 0; k < 2000; ++k) {
+        LashFrictionProblem problem = {
+            .contacts = 1 + k % CONTACTS, .kind = kind, .mu = mu, .b = b, .W = W};
+        for (int i = 0; i < problem.contacts; ++i) {
+            kind[i] = (uint8_t)((k / 7 + i) % 4);
+            mu[i] = 0.5 * ((k + i) % 3);
+            problem.m += lash_contact_rows(kind[i]);
+        }
+        problem.ldw = problem.m;
+        for (int i = 0; i < problem.m; ++i) {
+            random = random * 6364136223846793005u + 1442695040888963407u;
+            b[i] = (double)(random >> 40) / (1 << 23) - 1;
+            if (random >> 33 & 4) b[i] *= 0.1;
+            for (int j = 0; j < problem.m; ++j) W[i + problem.m * j] = i == j ? 2 : 0;
+        }
+        LashFrictionSettings settings = lash_friction_settings();
+        settings.cold = true;
+        settings.tolerance = 10;
+        settings.measure = k & 1 ? LASH_MEASURE_PLAIN : LASH_MEASURE_VELOCITY;
+        LashFrictionInfo info = lash_friction_solve(&problem, &settings, P, U, work);
+        assert_int_equal(info.iterations, 0);
+        double check = lash_friction_residual(&problem, settings.measure, P, U);
+        // Without lambda it is that of W = 1; the velocity measure is the same for every lambda.
+        assert_true(fabs(info.residual - check) <= 1e-14 * (1 + check));
+    }
+    free(work);
+}
+
+// Without friction it is open whatever its tangential velocity is, also 0.
+static void a_contact_that_parts_has_no_error(void** state) {
+    (void)state;
+    for (uint8_t kind = 1; kind <= 3; ++kind) {
+        double W[9] = {2, 0, 0, 0, 2, 0, 0, 0, 2}, b[3] = {1, 0, 0}, P[3] = {0}, U[3], mu = 0;
+        LashFrictionProblem problem = {
+            .contacts = 1, .m = kind, .kind = &kind, .mu = &mu, .b = b, .W = W, .ldw = kind};
+        if (kind == 2) W[3] = 2;
+        assert_true(lash_friction_residual(&problem, LASH_MEASURE_VELOCITY, P, U) == 0);
+        double x[3] = {-1, 0, 0};
+        friction_project(kind, 0, x);
+        assert_true(x[0] == 0);
+    }
+}
+
 // max_iterations holds for all rungs together, and for least squares, warm and cold.
 static void the_work_allowed_is_not_exceeded(void** state) {
     (void)state;
@@ -292,6 +343,8 @@ int main(void) {
         cmocka_unit_test(an_answer_names_its_rung),
         cmocka_unit_test(contacts_that_do_not_feel_each_other_need_one_sweep),
         cmocka_unit_test(nothing_is_an_answer_where_it_is_one_to_the_tolerance),
+        cmocka_unit_test(the_error_of_no_impulse_is_that_of_the_check),
+        cmocka_unit_test(a_contact_that_parts_has_no_error),
         cmocka_unit_test(the_work_allowed_is_not_exceeded),
         cmocka_unit_test(a_jam_is_solved_within_the_work_of_a_step),
     };
