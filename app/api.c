@@ -380,9 +380,9 @@ int lash_run_reaction(LashRun* run, int joint, double force[3], double moment[3]
     if (!exists(run, "lash_run_reaction", LASH_JOINTS, joint)) return LASH_ERROR_USAGE;
     const double *q, *v;
     lash_sim_state(session->sim, &q, &v);
-    LashReaction reaction =
-        lash_mechanism_reaction(session->mech, joint, q, lash_sim_impulses(session->sim),
-                                session->model->simulation.settings.h);
+    LashReaction reaction = lash_mechanism_reaction(session->mech, lash_sim_work(session->sim),
+                                                    joint, q, lash_sim_impulses(session->sim),
+                                                    session->model->simulation.settings.h);
     put3(force, reaction.force);
     put3(moment, reaction.moment);
     return 0;

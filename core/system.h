@@ -93,6 +93,14 @@ static inline double lash_input_at(const LashInput* input, double t, double* rat
     return t < input->t0 ? input->from : input->to;
 }
 
+// A pass of the step that is solved: motion at its start and end.
+typedef struct LashPass {
+    const double *q, *v, *v_start;
+    double restitution;        // factor on the restitution of contacts
+    double position, velocity; // tolerances [m], [m/s]
+    double h;                  // length of the step [s]
+} LashPass;
+
 // Power of the forces that are not in the potential energy [W].
 typedef struct LashPower {
     double external; // done by applied forces and torques
@@ -118,6 +126,15 @@ struct LashSystem {
     void (*initial_state)(const LashSystem* system, double* q, double* v);
     // NULL: no contact here has levers. At the common point unless told otherwise.
     void (*set_levers)(LashSystemWork* work, LashLevers levers);
+
+    // A contact may stand for many points of which the motion does not say which one bears (the rim of a ring
+    // that lies flat): it then has one material point that stays while a pass of the step iterates. exchange, after a
+    // solved pass: do all of the points obey the laws? Otherwise it takes another one, and the contact is marked in
+    // chosen (count), must act, and the pass be solved again. NULL: there is no such contact. Only what
+    // set_exchange is told of, by schemes that ask, is held so.
+    void (*set_exchange)(LashSystemWork* work, bool exchanges);
+    bool (*exchange)(const LashSystem* system, LashSystemWork* work, const LashPass* pass,
+                     uint8_t* chosen);
 
     void (*set_input)(LashSystemWork* work, int input, const LashInput* signal); // NULL: no inputs
 

@@ -189,6 +189,22 @@ static double potential(const LashSystem* system, LashSystemWork* work, double t
 
 // --- Interactions --------------------------------------------------------------------------------
 
+static ContactView view_at(const LashMechanism* mech, const Contact* contact, const double* q,
+                           BodyState* body) {
+    ContactView view;
+    place_touched(&mech->interaction[contact->interaction], q, body);
+    contact_view(contact->a > 0 ? &body[contact->a] : NULL, &body[contact->b], &view);
+    return view;
+}
+
+static void begin_rims(const LashMechanism* mech, LashSystemWork* work, const double* q) {
+    for (int k = 0; k < work->rims.count; ++k) {
+        const Contact* contact = &mech->contact[work->rims.rim[k].contact];
+        ContactView view = view_at(mech, contact, q, work->body);
+        rim_begin(&work->rims.rim[k], contact, &view);
+    }
+}
+
 static const LashInteractionList* collect(const LashSystem* system, LashSystemWork* work, double t,
                                           const double* q, const double* v, double h,
                                           double factor) {
@@ -201,7 +217,54 @@ static const LashInteractionList* collect(const LashSystem* system, LashSystemWo
                                        .G_size = mech->G_size,
                                        .item = mech->interaction};
     if (mech->pairs > 0 || mech->groups > 0) pairs_collect(mech, work, q, v, h, factor);
+    if (work->rims.exchanges) begin_rims(mech, work, q);
     return &work->list;
+}
+
+// Motion of ring against plane with v + e v_start, at rebound e.
+static RimMotion motion_of(const Contact* contact, const ContactView* view, const LashPass* pass) {
+    double e = contact->def.e * pass->restitution;
+    const Contact* c = contact;
+    Vec3 velocity[2] = {vec3_zero(), vec3_zero()}, turning[2] = {vec3_zero(), vec3_zero()};
+    const int body[2] = {c->a, c->b};
+    for (int k = 0; k < 2; ++k) {
+        if (body[k] == 0) continue;
+        const double *v = pass->v + 6 * (body[k] - 1), *w = pass->v_start + 6 * (body[k] - 1);
+        velocity[k] = vec3(v[0] + e * w[0], v[1] + e * w[1], v[2] + e * w[2]);
+        turning[k] = vec3(v[3] + e * w[3], v[4] + e * w[4], v[5] + e * w[5]);
+    }
+    if (c->a > 0) { // to the axes of a
+        velocity[0] = mat3_mul_transposed(view->a->R, velocity[0]);
+        velocity[1] = mat3_mul_transposed(view->a->R, velocity[1]);
+    }
+    Vec3 lever = mat3_mul(view->Q, c->def.b_frame.r), center = vec3_add(view->d, lever);
+    turning[1] = mat3_mul(view->Q, turning[1]);
+    Vec3 of_a = vec3_add(velocity[0], vec3_cross(turning[0], center));
+    Vec3 of_b = vec3_add(velocity[1], vec3_cross(turning[1], lever));
+    return (RimMotion){.approach = vec3_dot(c->a_axis, vec3_sub(of_b, of_a)),
+                       .turning = vec3_sub(turning[1], turning[0]),
+                       .position = pass->position,
+                       .velocity = pass->velocity,
+                       .h = pass->h};
+}
+
+static bool exchange(const LashSystem* system, LashSystemWork* work, const LashPass* pass,
+                     uint8_t* chosen) {
+    const LashMechanism* mech = of(system);
+    bool any = false;
+    for (int k = 0; k < work->rims.count; ++k) {
+        const Contact* contact = &mech->contact[work->rims.rim[k].contact];
+        ContactView view = view_at(mech, contact, pass->q, work->body);
+        RimMotion motion = motion_of(contact, &view, pass);
+        bool here = rim_exchange(&work->rims.rim[k], contact, &view, &motion);
+        chosen[contact->interaction] = here;
+        any = any || here;
+    }
+    return any;
+}
+
+static void set_exchange(LashSystemWork* work, bool exchanges) {
+    work->rims.exchanges = exchanges && work->rims.count > 0;
 }
 
 // The normal row, and zeros in the tangential ones.
@@ -211,7 +274,7 @@ static inline void put_normal(const LashInteraction* item, double value, double*
     if (item->rows == 3) g[1] = g[2] = 0;
 }
 
-static void evaluate_contacts(const LashMechanism* mech, Evaluated* at, LashLevers levers,
+static void evaluate_contacts(const LashMechanism* mech, LashSystemWork* work, Evaluated* at,
                               const uint8_t* wanted, double* g, double* g_t, double* G) {
     for (int c = 0; c < mech->contacts; ++c) {
         const Contact* contact = &mech->contact[c];
@@ -223,6 +286,8 @@ static void evaluate_contacts(const LashMechanism* mech, Evaluated* at, LashLeve
         const LashInteraction* item = &mech->interaction[contact->interaction];
         const ContactView* view = &at->view[contact->view];
         if (!contact_is_circle_in_cylinder(contact)) contact_gap(contact, view, contact_state);
+        if (contact->rim >= 0 && work->rims.exchanges)
+            rim_gap(&work->rims.rim[contact->rim], contact, view, asked, contact_state);
         put_normal(item, contact_state->gap, g);
         if (!asked) continue;
         if (g_t != NULL) put_normal(item, 0, g_t);
@@ -230,7 +295,7 @@ static void evaluate_contacts(const LashMechanism* mech, Evaluated* at, LashLeve
         double *Ga = contact->a > 0 ? G + item->offset : NULL, *Gb = NULL;
         if (contact->b > 0) Gb = G + item->offset + (contact->a > 0 ? 6 * item->rows : 0);
         contact_point(contact, contact_state);
-        contact_directions(contact, view, contact_state, item->rows, levers, Ga, Gb);
+        contact_directions(contact, view, contact_state, item->rows, work->levers, Ga, Gb);
     }
 }
 
@@ -257,7 +322,7 @@ static bool evaluate(const LashSystem* system, LashSystemWork* work, double t, c
     Evaluated* at = &work->evaluated[work->latest = 1 - work->latest];
     place_contacts(mech, work->body, q, at);
     circles_find(work->circles, mech->contact, at->view, at->state);
-    evaluate_contacts(mech, at, work->levers, wanted, g, g_t, G);
+    evaluate_contacts(mech, work, at, wanted, g, g_t, G);
     if (mech->pairs == 0 && mech->groups == 0) return true;
     return pairs_evaluate(mech, work, q, wanted, g, g_t, G);
 }
@@ -289,6 +354,7 @@ static void contract_contact(const LashMechanism* mech, LashSystemWork* work, co
     place_touched(item, q, work->body);
     contact_view(contact->a > 0 ? &work->body[contact->a] : NULL, &work->body[contact->b], &view);
     contact_gap(contact, &view, &s);
+    if (contact->rim >= 0) rim_gap_again(&work->rims.rim[contact->rim], contact, &view, &s);
     contact_point(contact, &s);
     contact_contract(contact, work->body, &view, &s, rows, work->levers, P, v, dGP, dGv);
 }
@@ -384,6 +450,7 @@ static LashSystemWork* work_create(const LashSystem* system) {
                sizeof mech->joint[j].start);
     }
     work->circles = circles_create(mech->contact, mech->contacts);
+    rims_create(&work->rims, mech->contact, mech->contacts);
     size_t inputs = (size_t)(mech->system.inputs + mech->readings);
     work->input = lash_alloc(inputs * sizeof *work->input + 1);
     for (int i = 0; i < mech->system.inputs; ++i)
@@ -418,6 +485,7 @@ static void work_archive(const LashSystem* system, LashSystemWork* work, LashArc
     lash_archive(archive, work->input, (size_t)system->inputs * sizeof *work->input);
     for (int k = 0; k < 2; ++k) archive_evaluated(mech, &work->evaluated[k], archive);
     lash_archive_count(archive, &work->latest, 1);
+    rims_archive(&work->rims, archive);
     LashInteractionList* list = &work->list;
     lash_archive_count(archive, &list->count, MOST);
     lash_archive_count(archive, &list->rows, MOST);
@@ -430,6 +498,7 @@ static void work_destroy(const LashSystem* system, LashSystemWork* work) {
     if (work == NULL) return;
     pairs_finish(of(system), work);
     circles_destroy(work->circles);
+    rims_destroy(&work->rims);
     lash_free(work->body);
     for (int k = 0; k < 2; ++k) {
         const Evaluated* at = &work->evaluated[k];
@@ -618,6 +687,8 @@ const LashSystem* lash_mechanism_system(LashMechanism* mech) {
                                 .length = characteristic_length(mech),
                                 .work_create = work_create,
                                 .set_levers = set_levers,
+                                .set_exchange = mech->rims > 0 ? set_exchange : NULL,
+                                .exchange = mech->rims > 0 ? exchange : NULL,
                                 .set_input = set_input,
                                 .work_archive = work_archive,
                                 .work_destroy = work_destroy,
@@ -735,8 +806,8 @@ static void add_coordinate_reactions(const LashMechanism* mech, const Joint* joi
     }
 }
 
-LashReaction lash_mechanism_reaction(const LashMechanism* mech, int joint, const double* q,
-                                     const double* P, double h) {
+LashReaction lash_mechanism_reaction(const LashMechanism* mech, const LashSystemWork* work,
+                                     int joint, const double* q, const double* P, double h) {
     const Joint* j = &mech->joint[joint];
     const double* rows = j->interaction < 0 ? NULL : P + mech->interaction[j->interaction].row;
     if (j->kind->couples) {
@@ -749,7 +820,7 @@ LashReaction lash_mechanism_reaction(const LashMechanism* mech, int joint, const
     frames_at(mech, NULL, joint, q, state, &f);
     Vec3 force = vec3_zero(), moment = vec3_zero();
     if (rows != NULL) j->kind->reaction(&f, rows, &force, &moment);
-    clearance_reaction(mech, j, &f, P, &force, &moment);
+    clearance_reaction(mech, work, j, &f, P, &force, &moment);
     add_coordinate_reactions(mech, j, &f, P, &force, &moment);
     Mat3 A = mat3_product(f.a->R, *f.a_axes);
     return (LashReaction){vec3_scale(1 / h, mat3_mul_transposed(A, force)),

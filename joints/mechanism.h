@@ -200,7 +200,8 @@ typedef struct LashContactDef {
     double a_low, a_high;      // ends of a cylinder along z, infinite by default: only a circle in
                                // it looks at them [m]
     double flat;  // disc on a plane: with less tilt, radius times its sine, it has no touching
-                  // point and the gap is infinite [m]; other contacts must bear it then
+                  // point and the gap is infinite [m]; three points of its edge, contacts of
+                  // their own, must bear it then, and beside them it does where the load is
     bool inside;  // b inside the cylinder or sphere of a
     double e, mu; // Newton restitution in [0, 1], Coulomb friction
 } LashContactDef;
@@ -415,12 +416,13 @@ bool lash_mechanism_driver_value(const LashMechanism* mech, const LashSystemWork
 
 // Force and moment that the joint (drivers, limits and friction included) exerts on body b at the
 // joint point, in the axes of a_joint, averaged over h: P (rows of the list) as the sim returns it.
-// Gear, rack and pinion: what the second joint gets along z of its frame.
+// Gear, rack and pinion: what the second joint gets along z of its frame. work: of the run, which knows where a
+// ring that lies flat on its plane bears; NULL: in its middle.
 typedef struct LashReaction {
     LashVec3 force, moment; // [N], [N m]
 } LashReaction;
-LashReaction lash_mechanism_reaction(const LashMechanism* mech, int joint, const double* q,
-                                     const double* P, double h);
+LashReaction lash_mechanism_reaction(const LashMechanism* mech, const LashSystemWork* work,
+                                     int joint, const double* q, const double* P, double h);
 
 #ifdef __cplusplus
 }

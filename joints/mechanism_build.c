@@ -234,6 +234,7 @@ LashContactId lash_mechanism_add_contact(LashMechanism* mech, const LashContactD
     Contact* contact = new_contact(mech);
     *contact = (Contact){.def = *def,
                          .pair = CONTACT_OF_FEATURES,
+                         .rim = -1,
                          .a = body_index(mech, def->body_a),
                          .b = body_index(mech, def->body_b),
                          .a_axis = quat_rotate(quat_normalize(def->a_frame.rot), vec3(0, 0, 1)),
@@ -244,6 +245,8 @@ LashContactId lash_mechanism_add_contact(LashMechanism* mech, const LashContactD
     contact->b_axis = mat3_column(b_axes, 2);
     contact->a_level = vec3_dot(contact->a_axis, def->a_frame.r);
     LASH_ASSERT(contact->a != contact->b);
+    if (def->b_type == LASH_FEATURE_DISC && def->a_type == LASH_FEATURE_PLANE && def->flat > 0)
+        contact->rim = mech->rims++;
     contact->def.name = name_or_number(def->name, "contact", mech->contacts + 1);
     return (LashContactId){++mech->contacts};
 }
@@ -255,6 +258,7 @@ LashContactId lash_mechanism_add_pair_contact(LashMechanism* mech, const LashPai
                          .a = body_index(mech, def->body_a),
                          .b = body_index(mech, def->body_b),
                          .interaction = -1,
+                         .rim = -1,
                          .pair = mech->pairs};
     contact->def.body_a = def->body_a;
     contact->def.body_b = def->body_b;
@@ -271,7 +275,8 @@ LashContactId lash_mechanism_add_pair_contact(LashMechanism* mech, const LashPai
 LashContactId lash_mechanism_add_group(LashMechanism* mech, const LashGroupDef* def) {
     LASH_ASSERT(mech != NULL && def != NULL);
     Contact* contact = new_contact(mech);
-    *contact = (Contact){.def = lash_contact_def(), .interaction = -1, .pair = CONTACT_OF_GROUP};
+    *contact = (Contact){
+        .def = lash_contact_def(), .interaction = -1, .rim = -1, .pair = CONTACT_OF_GROUP};
     contact->def.name = name_or_number(def->name, "contact", mech->contacts + 1);
     group_make(mech, def);
     return (LashContactId){++mech->contacts};

@@ -5,6 +5,7 @@
 #include "joints/contact/contact.h"
 #include "joints/contact/group.h"
 #include "joints/contact/pair_contact.h"
+#include "joints/contact/rim.h"
 #include "joints/force.h"
 
 typedef struct Body {
@@ -73,6 +74,7 @@ struct LashMechanism {
     int groups;
     int (*view)[2]; // (views) bodies a, b of contacts between simple features, all different
     int views;
+    int rims; // edge circles that can lie flat
     Vec3 gravity;
     char** input_name;   // (system.inputs)
     double* input_value; // (system.inputs) before a run sets them
@@ -102,6 +104,7 @@ struct LashSystemWork {
     Evaluated evaluated[2]; // the last two configurations
     int latest;             // the newer one
     Circles* circles;
+    Rims rims;         // where those that lie flat bear
     LashLevers levers; // of contacts
     LashInteractionList list;
     PairRun pairs;
@@ -132,12 +135,13 @@ void joint_contract(const LashMechanism* mech, const LashSystemWork* work,
 void joint_name(const LashMechanism* mech, uint64_t id, char* text, size_t size);
 
 // Joints with clearance (clearance.c): the kind with the rows that are left (NULL: no such joint);
-// adds the contacts of all joints; force and moment on b at p_b, world, from the impulses P.
+// adds the contacts of all joints; force and moment on b at p_b, world, from the impulses P, where rings
+// that lie flat bear as the work has it (NULL: in their middle).
 const JointKind* clearance_kind(const LashJointDef* def);
 void clearance_check(const LashJointDef* def);
 void clearance_add_contacts(LashMechanism* mech);
-void clearance_reaction(const LashMechanism* mech, const Joint* joint, const JointFrames* frames,
-                        const double* P, Vec3* force, Vec3* moment);
+void clearance_reaction(const LashMechanism* mech, const LashSystemWork* work, const Joint* joint,
+                        const JointFrames* frames, const double* P, Vec3* force, Vec3* moment);
 
 // Rows of gear, rack and pinion (coupling.c), touching up to four bodies.
 LashInteraction coupling_interaction(const LashMechanism* mech, const Joint* joint);

@@ -105,7 +105,7 @@ static inline double speed(const LashMechanism* mech, const LashSim* sim, int jo
 static inline LashReaction reaction(const LashMechanism* mech, LashSim* sim, int joint, double h) {
     const double *q, *v;
     lash_sim_state(sim, &q, &v);
-    return lash_mechanism_reaction(mech, joint, q, lash_sim_impulses(sim), h);
+    return lash_mechanism_reaction(mech, lash_sim_work(sim), joint, q, lash_sim_impulses(sim), h);
 }
 
 static inline void check_vector(const char* what, Vec3 got, Vec3 expected, double tolerance) {

@@ -128,7 +128,8 @@ static void wrench(const Plan* plan, int interaction, const double* P, double w[
     const double *q, *v;
     lash_sim_state(subject->sim, &q, &v);
     memcpy(own + item->row, P + item->row, (size_t)item->rows * sizeof *own);
-    LashReaction x = lash_mechanism_reaction(subject->mech, plan->joint_of[interaction], q, own, 1);
+    LashReaction x =
+        lash_mechanism_reaction(subject->mech, NULL, plan->joint_of[interaction], q, own, 1);
     double length = subject->system->length;
     const double value[6] = {x.force.x,           x.force.y,           x.force.z,
                              x.moment.x / length, x.moment.y / length, x.moment.z / length};

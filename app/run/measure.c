@@ -124,8 +124,9 @@ static void joint_motion(const Measured* measured, int j, uint8_t parts) {
 static void joint_reaction(const Measured* measured, int j) {
     LashReaction reaction = {{0, 0, 0}, {0, 0, 0}};
     if (lash_sim_steps(measured->sim) > 0)
-        reaction = lash_mechanism_reaction(measured->mech, j, measured->q,
-                                           lash_sim_impulses(measured->sim), measured->h);
+        reaction =
+            lash_mechanism_reaction(measured->mech, lash_sim_work(measured->sim), j, measured->q,
+                                    lash_sim_impulses(measured->sim), measured->h);
     double* force = measured->frame + measured->layout->offset[LASH_SERIES_JOINT_FORCE] + 3 * j;
     double* moment = measured->frame + measured->layout->offset[LASH_SERIES_JOINT_MOMENT] + 3 * j;
     force[0] = reaction.force.x;

@@ -19,11 +19,12 @@ static int fail(const LashError* error) {
 
 /* Largest force in any joint over the last step [N]. */
 static double joint_force(LashMechanism* mech, LashSim* sim, double h) {
+    const LashSystemWork* work = lash_sim_work(sim);
     const double *q, *v, *P = lash_sim_impulses(sim);
     double largest = 0;
     lash_sim_state(sim, &q, &v);
     for (int j = 0; j < lash_mechanism_joint_count(mech); ++j) {
-        double force = vec3_norm(lash_mechanism_reaction(mech, j, q, P, h).force);
+        double force = vec3_norm(lash_mechanism_reaction(mech, work, j, q, P, h).force);
         if (force > largest) largest = force;
     }
     return largest;

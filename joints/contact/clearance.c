@@ -10,7 +10,7 @@
 //   as it goes.
 // - revolute: collars, the ring at each end of the shorter one against the plane of the collar,
 //   axial play away. Tilted it touches with one point of its edge circle, exactly; flat it lies on
-//   RING points of that circle. One row z_a.(p_b - p_a) = 0 stands instead without axial play.
+//   RING points of that circle and on one more that the load chooses (rim.c). One row z_a.(p_b - p_a) = 0 stands instead without axial play.
 // - prismatic, round: as cylindrical; a key without play, y_a.x_b = 0, keeps it from turning.
 // - prismatic, with corners: every corner of the shorter one against the two faces next to it.
 // - spherical: the ball in the socket.
@@ -341,8 +341,8 @@ int lash_mechanism_contact_interaction(const LashMechanism* mech, int contact) {
     return mech->contact[contact].interaction;
 }
 
-void clearance_reaction(const LashMechanism* mech, const Joint* joint, const JointFrames* frames,
-                        const double* P, Vec3* force, Vec3* moment) {
+void clearance_reaction(const LashMechanism* mech, const LashSystemWork* work, const Joint* joint,
+                        const JointFrames* frames, const double* P, Vec3* force, Vec3* moment) {
     for (int i = 0; i < joint->contacts; ++i) {
         const Contact* contact = &mech->contact[joint->first_contact + i];
         const LashInteraction* item = &mech->interaction[contact->interaction];
@@ -353,10 +353,13 @@ void clearance_reaction(const LashMechanism* mech, const Joint* joint, const Joi
         ContactState s;
         contact_view(same ? frames->a : frames->b, same ? frames->b : frames->a, &view);
         contact_gap(contact, &view, &s);
+        if (work != NULL && contact->rim >= 0)
+            rim_gap_again(&work->rims.rim[contact->rim], contact, &view, &s);
         contact_point(contact, &s);
+        if (s.gap == INFINITY) s.point = s.center; // of a flat ring, nobody knows where
         double Ga[18], Gb[18];
         contact_directions(contact, &view, &s, item->rows, LASH_COMMON_POINT, Ga, Gb);
-        Vec3 point = contact_place(contact, &view).point;
+        Vec3 point = vec3_add(view.a->x, mat3_mul(view.a->R, s.point));
         const double* G = same ? Gb : Ga;
         Vec3 push = vec3_zero();
         for (int r = 0; r < item->rows; ++r) {

@@ -50,6 +50,7 @@ void contact_gap(const Contact* contact, const ContactView* view, ContactState* 
         return;
     }
     double r = contact->def.b_radius;
+    state->held = 0;
     state->center = vec3_add(view->d, mat3_mul(view->Q, contact->def.b_frame.r));
     if (contact->def.a_type == LASH_FEATURE_PLANE) {
         state->n = contact->a_axis;
@@ -76,9 +77,9 @@ void contact_gap(const Contact* contact, const ContactView* view, ContactState* 
 
 void contact_point(const Contact* contact, ContactState* state) {
     if (contact_is_circle_in_cylinder(contact)) return; // it has it
-    double length;
+    double length, r = state->held != 0 ? 0 : contact->def.b_radius;
     Vec3 down = is_disc(contact) ? across(state->n, state->disc_axis, &length) : state->n;
-    Vec3 x = vec3_add_scaled(state->center, -contact->def.b_radius, down);
+    Vec3 x = vec3_add_scaled(state->center, -r, down);
     state->point = state->gap < INFINITY ? vec3_add_scaled(x, -0.5 * state->gap, state->n) : x;
 }
 
@@ -206,7 +207,7 @@ static void rates_of(const Contact* contact, const ContactWorld* world,
     Mat3 closer = mat3_outer(vec3_scale(0.5, world->n), world->n);
     rates->p_v = mat3_sub(rates->p_v, closer);
     if (contraction->own_points) rates->e_v = closer;
-    if (is_disc(contact)) { // on a plane
+    if (is_disc(contact) && !world->held) { // on a plane
         double length;
         Vec3 k = world->disc_axis, e = across(world->n, k, &length), b = vec3_cross(k, e);
         Vec3 lever = vec3_cross(vec3_sub(contraction->point, world->center), world->n);
@@ -256,7 +257,9 @@ void contact_contract(const Contact* contact, const BodyState* body, const Conta
                      .rows = rows};
     bool circle = contact_is_circle_in_cylinder(contact);
     ContractionRates rates;
-    ContactWorld world = {.gap = state->gap, .n = direction_to_world(view, state->n)};
+    ContactWorld world = {.gap = state->gap,
+                          .held = is_disc(contact) && !circle && state->held != 0,
+                          .n = direction_to_world(view, state->n)};
     world.axis = direction_to_world(view, contact->a_axis);
     if (circle) {
         world.rim = point_to_world(view, state->rim);

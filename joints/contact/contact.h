@@ -21,6 +21,7 @@ typedef struct Contact {
     int view;           // number of its ContactView
     int interaction;    // in the list, -1: none of its own
     int pair;           // between face sets: number of its PairContact; or one of ContactOf
+    int rim;            // edge circle that can lie flat: number of its Rim (rim.h); -1: none
 } Contact;
 enum ContactOf { CONTACT_OF_FEATURES = -1, CONTACT_OF_GROUP = -2 };
 
@@ -37,7 +38,8 @@ typedef struct ContactState {
     double gap;
     Vec3 center, disc_axis; // feature of b
     Vec3 n, point;
-    Vec3 rim; // circle and cylinder: touching point of the circle
+    Vec3 rim;    // circle and cylinder: touching point of the circle
+    double held; // 1: a disc's point is a material one, the center (rim.h); else 0
 } ContactState;
 
 // contact_gap sets all but the point; contact_point then that.
@@ -70,6 +72,7 @@ void circles_find(Circles* circles, const Contact* contact, const ContactView* v
 // A contact's features and state, world.
 typedef struct ContactWorld {
     double gap;
+    bool held; // as of ContactState
     Vec3 n, axis;
     Vec3 origin, center, disc_axis; // but circle and cylinder
     // Circle and cylinder: the touching point, its derivative by the angle on the circle, that

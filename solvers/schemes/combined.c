@@ -8,6 +8,9 @@
 //         I = I + { a : g_a(q_{k+1}) <= 0 }
 //     until I no longer grows
 //
+// A contact that stands for many points (the rim of a ring that lies flat) acts at one of them; where another one
+// penetrates or approaches at the end, it acts there instead (exchange), and the step is solved again.
+//
 // Contacts that were closed after the last step are taken into I at once, instead of being found by
 // a pass without them; where that has no solution the step starts again from the empty set.
 //
@@ -17,7 +20,11 @@
 // penetrates, and what pushes may stay open by what the points differ. Two points of the same contact
 // that are one but for a few micrometres are told beforehand, and the deeper one is closed
 // (operator_contacts.c).
+#include <string.h>
+
 #include "solvers/schemes/scheme.h"
+
+enum { EXCHANGES = 16 }; // of points that are closed where they push; then none need be
 
 static void take_in(LashSim* sim, Step* step, int i) {
     step_activate(sim, step, i);
@@ -48,6 +55,35 @@ static bool grow(LashSim* sim, Step* step) {
     return grown;
 }
 
+static void take_inequalities(Step* step) {
+    step->relaxed = true;
+    for (int i = step->list->bilateral; i < step->list->count; ++i) {
+        if (step->position[i] == POSITION_CLOSED_IF_PUSHED)
+            step->position[i] = POSITION_NOT_NEGATIVE;
+    }
+}
+
+// Contacts that stand for many points: one that another of them takes the place of acts, too.
+static bool exchange(LashSim* sim, Step* step) {
+    if (sim->system->exchange == NULL || step->unfinished) return false;
+    LashPass pass = {.q = step->q_end,
+                     .v = step->v,
+                     .v_start = sim->now.v,
+                     .restitution = step->restitution,
+                     .position = sim->settings.tolerance_position,
+                     .velocity = sim->settings.tolerance_velocity,
+                     .h = step->h};
+    memset(step->wanted, 0, (size_t)step->list->count);
+    if (!sim->system->exchange(sim->system, sim->work, &pass, step->wanted)) return false;
+    if (++step->exchanges == EXCHANGES) take_inequalities(step);
+    for (int i = step->list->bilateral; i < step->list->count; ++i) {
+        if (!step->wanted[i]) continue;
+        if (!step->active[i]) take_in(sim, step, i);
+        step->has_U_start[i] = 0; // it was that of another point
+    }
+    return true;
+}
+
 // Contacts that neither push nor touch in the iterate where a pass ended leave the set; they come back if
 // they penetrate without it. A contact in the set may not approach, one that pushes is closed: where closing
 // a gap of 1e-10 m turns a normal so much that it would part, neither has a solution, and it need not be
@@ -68,11 +104,7 @@ static bool shrink(Step* step) {
 
 // The same set again with inequalities only.
 static LashOutcome relax(LashSim* sim, Step* step) {
-    step->relaxed = true;
-    for (int i = step->list->bilateral; i < step->list->count; ++i) {
-        if (step->position[i] == POSITION_CLOSED_IF_PUSHED)
-            step->position[i] = POSITION_NOT_NEGATIVE;
-    }
+    take_inequalities(step);
     step_guess(sim, step);
     LashOutcome outcome = step_solve(sim, step, POSITIONS);
     if (outcome == LASH_CONVERGED) step->demoted += step->nn;
@@ -81,6 +113,7 @@ static LashOutcome relax(LashSim* sim, Step* step) {
 
 static LashOutcome advance(LashSim* sim, Step* step) {
     step->relaxed = false;
+    step->exchanges = 0;
     int guessed = take_in_last(sim, step);
     LashOutcome outcome = step_solve(sim, step, POSITIONS);
     if (outcome != LASH_CONVERGED && sim_is_sparse(sim) && shrink(step))
@@ -92,7 +125,7 @@ static LashOutcome advance(LashSim* sim, Step* step) {
         guessed = 0;
     }
     if (guessed > 0) ++sim->info.index_set;
-    while (outcome == LASH_CONVERGED && grow(sim, step)) {
+    while (outcome == LASH_CONVERGED && (grow(sim, step) || exchange(sim, step))) {
         ++sim->info.index_set;
         outcome = step_solve(sim, step, POSITIONS);
         if (outcome != LASH_CONVERGED && shorter_first(sim, step)) return outcome;
@@ -110,6 +143,7 @@ const Scheme scheme_combined = {
     .summary = "contacts enter as they close and are closed exactly: no penetration; the default",
     .uses = USES_THETA_METHOD,
     .projection = PROJECTS_PUSHED,
+    .exchanges = true,
     .advance = advance,
     .holds = gaps_hold,
 };

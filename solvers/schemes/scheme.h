@@ -57,6 +57,7 @@ typedef struct Scheme {
     void (*coefficients)(const double* option, double* coefficient);
     Projection projection;
     Equations equations;
+    bool exchanges;                         // asks the system for exchanges (core/system.h)
     int history_q, history_v;               // numbers of history: so many times nq, and nv
     void (*start)(LashSim* sim);            // history of a new state; NULL: none
     void (*plan)(LashSim* sim, Step* step); // NULL: the theta-method's

@@ -355,6 +355,7 @@ LashSim* lash_sim_create(const LashSystem* system, const LashSettings* settings)
     bool closes_gaps = sim->scheme->projection != PROJECTS_NOTHING;
     if (system->set_levers != NULL)
         system->set_levers(sim->work, closes_gaps ? LASH_OWN_POINTS : LASH_COMMON_POINT);
+    if (system->set_exchange != NULL) system->set_exchange(sim->work, sim->scheme->exchanges);
     sim->reach = 2;
     sim->experience.contraction_rate = sim->experience.old_rate = 0.1;
     sim->step.attempt = settings->full_newton ? ATTEMPT_ALL_DERIVATIVES : ATTEMPT_KEPT;

@@ -131,6 +131,7 @@ struct Step {
     bool crowded;              // more contacts wanted to act than there is room for
     bool unfinished; // the pass ended early: a contact outside the index set penetrates clearly
     bool relaxed;    // pushing contacts need not be closed exactly
+    int exchanges;   // passes solved again because a contact acts at another of its points
 };
 
 // What the predictor knows of one kind of quantity.

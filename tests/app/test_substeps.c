@@ -78,7 +78,8 @@ static Vec3 joint_impulse(const Case* c, int joint) {
     const double *q, *v;
     double h = c->model->simulation.settings.h;
     lash_sim_state(c->sim, &q, &v);
-    LashReaction r = lash_mechanism_reaction(c->mech, joint, q, lash_sim_impulses(c->sim), h);
+    LashReaction r = lash_mechanism_reaction(c->mech, lash_sim_work(c->sim), joint, q,
+                                             lash_sim_impulses(c->sim), h);
     Quat world_a = lash_mechanism_joint(c->mech, joint)->a_joint.rot; // a is the ground
     return vec3_scale(h, quat_rotate(world_a, r.force));
 }
