@@ -46,7 +46,7 @@ void islands_destroy(Islands* islands) {
                      islands->spare,    islands->errors,    islands->done,    islands->convergence,
                      islands->of_block, islands->body,      islands->joint,   islands->contact,
                      islands->before,   islands->place,     islands->largest, islands->first,
-                     islands->parts};
+                     islands->made,     islands->parts};
     for (size_t i = 0; i < sizeof owned / sizeof owned[0]; ++i) lash_free(owned[i]);
     lash_free(islands);
 }
@@ -60,6 +60,7 @@ static void reserve(Islands* islands, int count) {
     islands->errors = lash_realloc(islands->errors, n * sizeof *islands->errors);
     islands->done = lash_realloc(islands->done, n * sizeof *islands->done);
     islands->convergence = lash_realloc(islands->convergence, n * sizeof *islands->convergence);
+    islands->made = lash_realloc(islands->made, n * sizeof *islands->made);
     islands->parts = lash_realloc(islands->parts, n * sizeof *islands->parts);
     islands->largest = lash_realloc(islands->largest, n * sizeof *islands->largest);
     islands->first = lash_realloc(islands->first, (n + 1) * sizeof *islands->first);
@@ -268,6 +269,17 @@ static void inherit(const Islands* islands, int count) {
     }
 }
 
+// An operator made anew takes the memory of the one before it, which was of about its size.
+static void take_memory(Islands* islands, int count) {
+    for (int k = 0; k < count; ++k) {
+        int before = islands->parts[k].before;
+        islands->made[k] = islands->island[k] == NULL;
+        if (!islands->made[k] || before < 0) continue;
+        islands->island[k] = islands->spare[before];
+        islands->spare[before] = NULL;
+    }
+}
+
 // Operators: those before where the island is the same, others made anew in what is left over.
 static void match_operators(const LashSim* sim, const Step* step, Islands* islands, int count) {
     SparseNewton **spare = islands->spare, **island = islands->island;
@@ -280,13 +292,15 @@ static void match_operators(const LashSim* sim, const Step* step, Islands* islan
         island[k] = same ? old : NULL;
         if (same) spare[before] = NULL;
     }
+    take_memory(islands, count);
     for (int k = 0; k < islands->capacity; ++k) {
-        bool made = k >= count || island[k] == NULL;
-        while (made && spare[next] == NULL) ++next;
-        if (made) island[k] = spare[next++];
+        bool none = k >= count || island[k] == NULL;
+        while (none && spare[next] == NULL) ++next;
+        if (none) island[k] = spare[next++];
+        if (k >= count) sparse_island_release(island[k]); // never looked at again
         if (k >= count) continue;
         take_parts(island[k], &islands->parts[k]);
-        if (!made) {
+        if (!islands->made[k]) {
             sparse_number_again(island[k]);
             continue;
         }

@@ -76,10 +76,15 @@ static void free_graph(LashBlockGraph* graph) {
     *graph = (LashBlockGraph){0};
 }
 
-void sparse_island_destroy(SparseNewton* newton) {
+void sparse_island_release(SparseNewton* newton) {
     sparse_split_forget(newton);
     lash_block_lu_destroy(newton->lu);
     free_graph(&newton->graph);
+    newton->lu = NULL;
+}
+
+void sparse_island_destroy(SparseNewton* newton) {
+    sparse_island_release(newton);
     void* owned[] = {newton->slot,   newton->D,          newton->turn,     newton->turn_tau,
                      newton->y,      newton->x,          newton->best,     newton->kept,
                      newton->center, newton->velocities, newton->positions};
@@ -189,9 +194,7 @@ static Edges structure_edges(const LashSim* sim, const Step* step, const SparseN
 
 // The factors of another graph, whose arrays become the operator's.
 static void take_graph(SparseNewton* newton, const LashBlockGraph* graph) {
-    sparse_split_forget(newton);
-    lash_block_lu_destroy(newton->lu);
-    free_graph(&newton->graph);
+    sparse_island_release(newton);
     newton->graph = *graph;
     newton->lu = lash_block_lu_create_graph(graph);
 }
@@ -281,20 +284,25 @@ static void make_factors(const LashSim* sim, const Step* step, SparseNewton* new
     newton->factored = false;
 }
 
-static void grow_vectors(SparseNewton* newton) {
-    if (newton->unknowns > newton->vector_capacity) {
-        newton->vector_capacity = 2 * newton->unknowns;
+// Room for twice as many numbers as are needed now; what is far more than that was another island's and is
+// given back. False: it stays as it is.
+static bool refit(int needed, int* capacity) {
+    enum { AMPLE = 8, FEW = 1024 };
+    if (needed <= *capacity && *capacity <= AMPLE * needed + FEW) return false;
+    *capacity = 2 * needed + 1;
+    return true;
+}
+
+static void fit_vectors(SparseNewton* newton) {
+    if (refit(newton->unknowns, &newton->vector_capacity)) {
         double** vector[] = {&newton->y,      &newton->x,          &newton->best,     &newton->kept,
                              &newton->center, &newton->velocities, &newton->positions};
         for (size_t i = 0; i < sizeof vector / sizeof vector[0]; ++i)
             *vector[i] = lash_realloc(*vector[i], (size_t)newton->vector_capacity * sizeof(double));
     }
-    if (newton->D_size > newton->D_capacity) {
-        newton->D_capacity = 2 * newton->D_size;
+    if (refit(newton->D_size, &newton->D_capacity))
         newton->D = lash_realloc(newton->D, (size_t)newton->D_capacity * sizeof(double));
-    }
-    if (newton->turn_size > newton->turn_capacity) {
-        newton->turn_capacity = 2 * newton->turn_size;
+    if (refit(newton->turn_size, &newton->turn_capacity)) {
         size_t bytes = (size_t)newton->turn_capacity * sizeof(double);
         newton->turn = lash_realloc(newton->turn, bytes);
         newton->turn_tau = lash_realloc(newton->turn_tau, bytes);
@@ -313,10 +321,11 @@ void sparse_structure(const LashSim* sim, const Step* step, SparseNewton* newton
         shared->joint_node[newton->joint[j]] = newton->bodies + j;
     newton->nodes = list_slots(sim->system, step, newton, newton->bodies + newton->joints);
     place_unknowns(sim->system, step, newton);
-    grow_vectors(newton);
+    fit_vectors(newton);
     newton->factored = false;
     newton->h = 0;
     newton->known = true;
+    sparse_island_release(newton); // those of another set
     newton->listed = true;
 }
 
@@ -360,7 +369,7 @@ void sparse_island_archive(SparseNewton* newton, LashArchive* archive) {
         lash_archive_count(archive, count[i], MOST);
     if (lash_archive_reads(archive)) {
         make_room(newton, newton->slots + 1);
-        grow_vectors(newton);
+        fit_vectors(newton);
     }
     PASS(key);
     PASS(parts);

@@ -125,6 +125,7 @@ struct Islands {
     IslandErrors* errors;     // (capacity) likewise
     IslandErrors worst;       // of all
     bool* done;               // (capacity) its iteration has ended
+    bool* made;               // (capacity) scratch: its operator is made anew
     double* largest;          // (capacity) impulse
     uint64_t foreseen;        // Predictor.guesses with which contacts were foreseen last
     uint64_t key;             // of all
@@ -161,7 +162,8 @@ void island_multiply(const LashSim* sim, const SparseNewton* newton, const doubl
 // --- The operator of an island (operator_sparse.c) -------------------------------------------------
 SparseNewton* sparse_island_create(SparseShared* shared);
 void sparse_island_destroy(SparseNewton* newton);
-void sparse_island_forget(SparseNewton* newton); // the next pass makes a new operator
+void sparse_island_release(SparseNewton* newton); // the memory of its matrices
+void sparse_island_forget(SparseNewton* newton);  // the next pass makes a new operator
 void sparse_island_archive(SparseNewton* newton, LashArchive* archive);
 // Makes the structure for its bodies, joints and contacts.
 void sparse_structure(const LashSim* sim, const Step* step, SparseNewton* newton);
