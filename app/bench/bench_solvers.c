@@ -17,6 +17,7 @@
 #include "app/bench/peer.h"
 #include "app/bench/problem_builtin.h"
 #include "app/bench/problem_drawn.h"
+#include "app/bench/problem_set.h"
 #include "app/cli/options.h"
 #include "app/cli/report.h"
 #include "core/arena.h"
@@ -47,7 +48,8 @@ static const AppOption options[] = {
      "solve N problems drawn from steps of the mechanisms of models/scale, at each of these "
      "tolerances",
      OPTION(drawn)},
-    {"keep", 0, APP_FILE, "FOLDER", "write the problems drawn as files", OPTION(keep)},
+    {"keep", 0, APP_FILE, "FOLDER", "write the problems drawn as files; FILE.h5: all into one",
+     OPTION(keep)},
     {"no-peer", 0, APP_FLAG, NULL, "do not run the other program", OPTION(no_peer)},
     {"json", 0, APP_FLAG, NULL, "print one JSON document instead of text", OPTION(json)},
 };
@@ -58,7 +60,8 @@ static const AppCommand command = {
     .detail =
         "Solves friction (local and global, text and FCLIB's HDF5), LCP and mixed LCP problem "
         "files "
-        "and\nprints method, residual by the independent check, iterations and time; the other "
+        "(and\nsets of them that --drawn --keep FILE.h5 wrote) and prints method, residual by the "
+        "independent check, iterations and time; the other "
         "program's\nfigures too when lash-bench-peer was built (make bench). Without files: "
         "built-in problems.",
     .maximum = APP_MAX_OPERANDS,
@@ -314,6 +317,7 @@ typedef struct Collection {
     const Options* options;
     Table* table;
     double tolerance;
+    AppProblemSet* set; // that they are written to, or NULL
 } Collection;
 
 static bool keep_problem(const char* folder, const AppDrawn* drawn, LashError* error) {
@@ -349,7 +353,10 @@ static void add_problem(Line* line, const AppProblem* problem, const Line* once,
 static bool take_drawn(void* context, const AppDrawn* drawn, LashError* error) { // AppDrawnEach
     const Collection* into = context;
     const char* folder = into->options->keep;
-    if (folder != NULL && !keep_problem(folder, drawn, error)) return false;
+    if (into->set != NULL)
+        app_problem_set_add(into->set, drawn);
+    else if (folder != NULL && !keep_problem(folder, drawn, error))
+        return false;
     AppProblem* problem = app_problem_parse(drawn->text, drawn->bytes, error);
     if (problem == NULL) return false;
     Line *line = line_of(into->table, drawn), once = {0};
@@ -364,13 +371,32 @@ static bool take_drawn(void* context, const AppDrawn* drawn, LashError* error) {
     return true;
 }
 
+static Collection collect(const Options* o, Table* t) {
+    return (Collection){o, t, isfinite(o->tolerance) ? o->tolerance : 1e-10, NULL};
+}
+
+static bool is_set_name(const char* keep) {
+    size_t length = keep == NULL ? 0 : strlen(keep);
+    return length > 3 && strcmp(keep + length - 3, ".h5") == 0;
+}
+
 static bool run_drawn(const Options* o, Table* t, LashError* error) {
-    Collection into = {o, t, isfinite(o->tolerance) ? o->tolerance : 1e-10};
+    Collection into = collect(o, t);
     struct stat info;
+    if (is_set_name(o->keep)) {
+        into.set = app_problem_set_begin();
+        bool good = app_problems_draw(o->drawn, take_drawn, &into, error);
+        return app_problem_set_end(into.set, good ? o->keep : NULL, error) && good;
+    }
     if (o->keep != NULL && ((mkdir(o->keep, 0777) != 0 && errno != EEXIST) ||
                             stat(o->keep, &info) != 0 || !S_ISDIR(info.st_mode)))
         return lash_error_set(error, LASH_ERROR_IO, o->keep, "is no folder and cannot be made one");
     return app_problems_draw(o->drawn, take_drawn, &into, error);
+}
+
+static bool run_set(const Options* o, const char* path, Table* t, LashError* error) {
+    Collection into = collect(o, t);
+    return app_problem_set_read(path, 1, take_drawn, &into, error);
 }
 
 static void run_builtin(const Options* o, Table* t) {
@@ -511,6 +537,13 @@ static void put_shares(AppJson* json, const Table* t) {
     app_json_end_array(json);
 }
 
+// Was any problem asked at the tolerances of the shares?
+static bool has_shares(const Table* t) {
+    int asked;
+    solved_at(t, 0, false, &asked);
+    return asked > 0;
+}
+
 static bool run_all(const Options* o, Table* t, LashError* error) {
     if (o->tolerance <= 0 || o->tolerance >= 1)
         return lash_error_set(error, LASH_ERROR_USAGE, "--tolerance",
@@ -527,8 +560,11 @@ static bool run_all(const Options* o, Table* t, LashError* error) {
     } else if (o->files.count == 0) {
         run_builtin(o, t);
     }
-    for (int i = 0; i < o->files.count; ++i)
-        if (!run_file(o, o->files.item[i], t, error)) return false;
+    for (int i = 0; i < o->files.count; ++i) {
+        const char* path = o->files.item[i];
+        bool set = app_problem_set_is(path);
+        if (!(set ? run_set(o, path, t, error) : run_file(o, path, t, error))) return false;
+    }
     for (int i = 0; i < t->count; ++i)
         if (t->line[i].outcome != LASH_CONVERGED)
             return lash_error_set(error, LASH_ERROR_NUMERICS, t->line[i].name,
@@ -551,7 +587,7 @@ int app_bench_solvers(int argc, char** argv) {
         app_json_begin_array(json);
         for (int i = 0; i < t.count; ++i) put_line(json, &t.line[i]);
         app_json_end_array(json);
-        if (o.shares || o.drawn > 0) put_shares(json, &t);
+        if (has_shares(&t)) put_shares(json, &t);
     } else if (t.count > 0) {
         print_table(&t, !o.no_peer && o.drawn == 0);
         fflush(stdout);
