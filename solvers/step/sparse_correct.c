@@ -42,6 +42,15 @@ typedef struct Target {
     Errors near;   // that still are of use: a tenth of those of the step
 } Target;
 
+// What no inner iteration need go below: rounding is not far.
+static double least_velocity(const LashSim* sim) {
+    return 0.02 * sim->settings.tolerance_velocity;
+}
+
+static double least_position(const LashSim* sim) {
+    return 0.01 * sim->settings.tolerance_position;
+}
+
 // In units of what is enough.
 static double in_units(Errors errors, Errors enough) {
     return worse(errors.velocity / enough.velocity, errors.position / enough.position);
@@ -491,8 +500,8 @@ static Errors iterate(LashSim* sim, Step* step, SparseNewton* newton, Errors eno
     static const double FURTHER = 0.1;
     if (!newton->split) return descend(sim, step, newton, enough, from_nothing);
     if (step->correction > 0) {
-        enough.velocity *= FURTHER;
-        enough.position *= FURTHER;
+        enough.velocity = fmax(least_velocity(sim), FURTHER * enough.velocity);
+        enough.position = fmax(least_position(sim), FURTHER * enough.position);
         return descend(sim, step, newton, enough, from_nothing);
     }
     newton->positions_wait = true;
@@ -585,12 +594,10 @@ static void finish(LashSim* sim, Step* step, SparseNewton* newton) {
 // Newton squares the error of the step, so the inner one need not do better than that: that of all
 // islands, as a pass in which one of them is far off will end with more contacts.
 static Target target_of(const LashSim* sim) {
-    const LashSettings* set = &sim->settings;
     const IslandErrors* worst = &sim->operators.sparse->worst;
     double v = worse(worst->contact, worse(worst->velocity, worst->dynamics));
     double p = worst->position;
-    double least_v = 0.02 * set->tolerance_velocity;
-    double least_p = 1e-2 * set->tolerance_position;
+    double least_v = least_velocity(sim), least_p = least_position(sim);
     return (Target){.enough = {fmax(least_v, v * fmin(1e-2, 10 * v)), fmax(least_p, 1e-3 * p)},
                     .near = {fmax(least_v, 0.1 * v), fmax(least_p, 0.1 * p)}};
 }
