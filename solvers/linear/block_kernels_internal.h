@@ -94,6 +94,14 @@ LASH_KERNEL void kernel_multiply(int m, int n, int k, const double* A, const dou
         kernel_product_fixed(5, n, 5, A, B, C, subtract);
     else if (m == 6 && k == 5)
         kernel_product_fixed(6, n, 5, A, B, C, subtract);
+    else if (m == 6 && k == 3) // two matrices of a pile: bodies of 6, contacts of 3 and 1
+        kernel_product_fixed(6, n, 3, A, B, C, subtract);
+    else if (m == 3 && k == 6)
+        kernel_product_fixed(3, n, 6, A, B, C, subtract);
+    else if (m == 3 && k == 3)
+        kernel_product_fixed(3, n, 3, A, B, C, subtract);
+    else if (m == 6 && k == 1)
+        kernel_product_fixed(6, n, 1, A, B, C, subtract);
     else if (m == 10 && k == 12)
         kernel_product_fixed(10, n, 12, A, B, C, subtract);
     else if (m == 10 && k == 10)
