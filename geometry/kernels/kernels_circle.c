@@ -15,6 +15,10 @@
 
 enum { SAMPLES = 32, PARTS = 3 };
 
+// Of two convex circles one this many times as large has its roots, over a small part of it, between
+// two samples. Any small number will do.
+static const double LARGE = 2;
+
 typedef struct Around {
     double L1, L2;                 // L' = -s L1 + c L2
     double x0, x1, x2, y0, y1, y2; // e = e0 + c e1 + s e2, two components
@@ -296,7 +300,8 @@ static int slot_at(double f, bool used[LASH_MAX_POINTS]) {
 
 static void circle_circle(LashPairView* view) {
     const LashFeature *a = view->a, *b = view->b;
-    bool hollow = a->side * b->side < 0, swap = a->side < 0; // run over the convex one
+    bool hollow = a->side * b->side<0, small = a->radius> LARGE * b->radius;
+    bool swap = hollow ? a->side < 0 : small; // run over the convex one, or the small one
     Frame fa = {view->origin, view->x, view->y, view->z}, fb = {b->origin, b->x, b->y, b->z};
     const Frame *over = swap ? &fb : &fa, *axis = swap ? &fa : &fb;
     double R = swap ? b->radius : a->radius;

@@ -154,11 +154,55 @@ static void distances_agree_with_brepextrema_far_apart(void** state) {
     if (agreed < asked - 2) fail_msg("%d of %d distances agree", agreed, asked);
 }
 
+// A circle a hundredth as large as the other has all its nearest and farthest points over a small part
+// of that one.
+static void a_small_circle_beside_a_large_one_is_as_near_as_its_nearest_point(void** state) {
+    (void)state;
+    const double small = 1e-5, large = 8e-4;
+    LashShape *a = lash_shape_cylinder(large, 2e-3), *b = lash_shape_cylinder(small, 1e-4);
+    const int top = 0;
+    LashPairDef def = lash_pair_def();
+    def.a =
+        (LashPairSide){.shape = a, .edges = &top, .edge_count = 1, .body_shape = pose_identity()};
+    def.b =
+        (LashPairSide){.shape = b, .edges = &top, .edge_count = 1, .body_shape = pose_identity()};
+    assert_int_equal(a->edge[top].type, LASH_CIRCLE);
+    LashDistance *there = lash_distance_create(&def.a, &def.b),
+                 *back = lash_distance_create(&def.b, &def.a);
+    Random r = {17};
+    for (int n = 0; n < 2000; ++n) { // the small one's center beside the large circle
+        const LashEdge *e = a->edge + top, *f = b->edge + top;
+        double turn = random_in(&r, 0, 2 * LASH_PI), most = INFINITY;
+        Vec3 at = vec3_add(e->origin, vec3_scale(large, vec3(cos(turn), sin(turn), 0)));
+        at = vec3_add_scaled(at, random_in(&r, 0, 3e-5), random_direction(&r));
+        Pose world = pose(
+            at, n % 2 == 0 ? random_rotation(&r)
+                           : quat_from_axis_angle(random_direction(&r), random_in(&r, 0, 0.03)));
+        for (int k = 0; k < 2000; ++k) {
+            double t = 2 * LASH_PI * k / 2000;
+            Vec3 p = vec3_add_scaled(f->origin, small * cos(t), f->x);
+            p = vec3_sub(pose_point(world, vec3_add_scaled(p, small * sin(t), f->y)), e->origin);
+            most = fmin(most, hypot(p.z, hypot(p.x, p.y) - large));
+        }
+        double one = lash_distance_query(there, pose_identity(), world).distance;
+        double two = lash_distance_query(back, world, pose_identity()).distance;
+        assert_true(fabs(one - two) <= 1e-15);
+        // the sample nearest to the least is half a step away: less than that nearer
+        if (!(one <= most + 1e-15 && one >= most - small * LASH_PI / 2000))
+            fail_msg("pose %d: %.12g, a point is at %.12g", n, one, most);
+    }
+    lash_distance_destroy(there);
+    lash_distance_destroy(back);
+    lash_shape_destroy(a);
+    lash_shape_destroy(b);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_ball_over_a_block_has_the_distance_of_the_nearest_face_edge_or_corner),
         cmocka_unit_test(a_corner_over_a_cylinder_has_the_distance_from_the_axis),
         cmocka_unit_test(faces_that_do_not_face_each_other_have_the_distance_of_their_edges),
+        cmocka_unit_test(a_small_circle_beside_a_large_one_is_as_near_as_its_nearest_point),
         cmocka_unit_test(distances_agree_with_brepextrema_far_apart),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
