@@ -47,6 +47,10 @@ static int make_parts(void** state) {
               "[0, 0, -10]}]");
     make_part("nose", NOSE);
     make_loose("nose_top", NOSE ", 'only': ['top']");
+    make_part("walls", // two faces that share no edge
+              "'steps': [{'box': {'size': [60, 60, 30], 'centered': true}}], 'names': [{'name': "
+              "'top', 'near': [0, 0, 15]}, {'name': 'back', 'near': [0, 0, -15]}], 'only': ['top', "
+              "'back']");
     make_loose("upper",
                "'steps': [{'box': {'size': [90, 90, 10], 'centered': true}}], 'names': [{'name': "
                "'top', 'near': [0, 0, 5]}], 'only': ['top']");
@@ -233,6 +237,26 @@ static void where_nothing_tells_the_model_is_asked_for_flip(void** state) {
     cJSON_Delete(json);
 }
 
+// Between two walls that were taken out of a block, where they look away from each other.
+static void each_face_of_a_list_may_have_its_own_flip(void** state) {
+    (void)state;
+    static const struct {
+        const char *faces, *rule;
+        int turned;
+    } cases[] = {{"[0, 1]", "start", 2},
+                 {"[{'index': 0, 'flip': true}, 1]", "several", 2},
+                 {"[{'index': 0, 'flip': true}, {'index': 1, 'flip': true}]", "flip", 2},
+                 {"[{'index': 0, 'flip': false}, {'index': 1, 'flip': true}]", "flip", 1}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+        char side[200];
+        snprintf(side, sizeof side, "{'part': 'ground', 'step': 'walls.step', 'faces': %s}",
+                 cases[i].faces);
+        cJSON* json = check("ball", "[0, 0, 0]", side, "{'part': 'body', 'faces': 'all'}", 0);
+        assert_outside(json, cases[i].rule, cases[i].turned, 7e-3);
+        cJSON_Delete(json);
+    }
+}
+
 static void a_solid_needs_no_flip(void** state) {
     (void)state;
     cJSON* json = check("ball", "[0, 0, 16]", "{'part': 'base', 'faces': 'all', 'flip': true}",
@@ -294,6 +318,7 @@ int main(void) {
         cmocka_unit_test(a_point_that_came_round_the_border_of_a_loose_face_is_outside),
         cmocka_unit_test(halves_of_a_bush_that_meet_are_one_face),
         cmocka_unit_test(where_nothing_tells_the_model_is_asked_for_flip),
+        cmocka_unit_test(each_face_of_a_list_may_have_its_own_flip),
         cmocka_unit_test(a_solid_needs_no_flip),
         cmocka_unit_test(two_rims_of_a_thin_ring_are_closed_as_one),
         cmocka_unit_test(the_example_of_the_documentation_comes_to_rest),
