@@ -304,6 +304,12 @@ static void move_root(LashRoot* root, const Deepest* deepest, bool of_a, const L
     root->normal = of_a ? n : vec3_neg(mat3_mul(b_a->rot, n));
 }
 
+// A root that alone stands for what was found tells no more than twice of that.
+static void raise_root(LashRoot* root, double depth) {
+    root->gap = -depth;
+    root->point_b = vec3_add_scaled(root->point_a, depth, root->normal);
+}
+
 // Both features of a root deeper than SHALLOW, at least one of them to be looked at.
 static bool counts_in_solids(const Inside in[2], const bool test[2], const LashPlacement* b_a,
                              LashRoot* root, PairVerdict* verdict) {
@@ -334,8 +340,11 @@ static bool counts_in_solids(const Inside in[2], const bool test[2], const LashP
         return corner_is_inside(in, vec3_neg(mat3_mul_transposed(b_a->rot, root->normal)), depth);
     }
     if (shallower && best.depth < fmax(SHALLOW, LEAST * depth)) return false;
-    if (shallower) verdict->real = best.depth;
-    if (shallower) return is_chosen(best.in, &best.foot);
+    if (shallower) {
+        verdict->real = best.depth;
+        raise_root(root, best.depth / HALF);
+        return is_chosen(best.in, &best.foot);
+    }
     bool sharp = best.in->f->kind != LASH_FEATURE_FACE;
     if (sharp && best.in->other->kind == LASH_FEATURE_FACE &&
         nearest_is_edge(best.in, depth, &best))

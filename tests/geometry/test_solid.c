@@ -106,9 +106,12 @@ static LashShape* make(int i) {
         "\"steps\": [{\"cylinder\": {\"radius\": 6, \"length\": 6}, \"at\": [0, 0, -3]}, {\"do\": "
         "\"cut\", \"cylinder\": {\"radius\": 2, \"length\": 8}, \"at\": [0, 0, -4]}, {\"do\": "
         "\"cut\", \"cylinder\": {\"radius\": 4, \"length\": 3}, \"at\": [0, 0, 1]}]",
-        // the nose as B-splines
-        "\"bspline\": true, \"steps\": [{\"box\": {\"size\": [8, 6, 5], \"centered\": true}}, "
-        "{\"fillet\": {\"radius\": 0.8, \"edges\": [[4, 0, 2.5]]}}]",
+        // a block whose top is a wave, a spline
+        "\"steps\": [{\"extrude\": {\"profile\": {\"path\": [{\"start\": [-4, -2.5]}, {\"line\": "
+        "[4, -2.5]}, "
+        "{\"line\": [4, 1.5]}, {\"spline\": [[2, 2.5], [0, 1.8], [-2, 2.5], [-4, 1.5]]}, "
+        "{\"close\": true}]}, "
+        "\"length\": 6}, \"at\": [0, 0, -3]}]",
         // a wedge of 60 degrees
         "\"steps\": [{\"extrude\": {\"profile\": {\"polygon\": [[-4, -3], [4, -3], [0, "
         "3.9282032302755]]}, \"length\": 7}, \"at\": [0, 0, -3.5]}]"};
@@ -354,7 +357,13 @@ static void poses_that_lost_a_contact_keep_its_depth(void** state) {
          {{-0.0051931125356278604, -0.0075030143813129453, -0.0044955293073398097},
           {0.9999988979514054, 0.00011483878801380339, 0.00070702060027111389,
            0.0013003960537689067}},
-         4.723e-6}};
+         4.723e-6},
+        // crossed rims alone: neither has a point half as deep as their crossing
+        {3,
+         3,
+         {{-0.012447910554969308, 0.0024826152471305934, -0.0027349634957484071},
+          {0.93209337575375317, -0.10298966221377087, -0.18358510378507278, 0.29477377431055707}},
+         3.975e-6}};
     for (size_t i = 0; i < sizeof lost / sizeof *lost; ++i) {
         static Rig rig;
         LashShape *a = make(lost[i].a), *b = make(lost[i].b);
