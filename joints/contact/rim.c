@@ -27,19 +27,18 @@
 
 #include "core/arena.h"
 
-enum {
-    MOST_CHOICES = 40,
-    FREE_CHOICES = 4,
-    MANY_CHOICES = 16
-}; // in a step; not yet halfway between the bounds
-// Share of the position tolerance that a point of the rim may penetrate while another one is held.
-static const double SHARE = 0.25, MOST_SHARE = 0.9; // at first; and in the end
-static const double VELOCITIES = 10;                // velocity tolerances that it may approach with
-// Position tolerances per step that a rim which tips may approach with.
-static const double SLOW = 0.01;
-static const double NARROW = 1e-4; // bounds so near that leave nothing are none [rad]
-static const double COVERED =
-    0.5; // cos(pi/3): of the lowest point, the nearest of three fixed ones
+// Choices of a point in one step: at first where the rim is lowest, then halfway between the bounds;
+// after many a rim that is within the tolerances will do.
+enum { FREE_CHOICES = 4, MANY_CHOICES = 16, MOST_CHOICES = 40 };
+// Share of the position tolerance that a point of the rim may penetrate while another one is held: at
+// first, after many choices.
+static const double SHARE = 0.25, MOST_SHARE = 0.9;
+// What it may approach with: velocity tolerances; if it tips, position tolerances per step, or SHARE of
+// them after many choices.
+static const double VELOCITIES = 10, SLOW = 0.01;
+static const double NARROW = 1e-6; // bounds so near that leave nothing are none [rad]
+// cos(pi/3): the nearest of the fixed points approaches with this share of the turning, at least.
+static const double COVERED = 0.5;
 
 // --- Memory --------------------------------------------------------------------------------------
 
@@ -166,7 +165,8 @@ static bool choose_by_velocity(Rim* rim, const Contact* contact, const ContactVi
     double x = -vec3_dot(a, contact->b_x), y = -vec3_dot(a, contact->b_y),
            turning = contact->def.b_radius * hypot(x, y);
     double limit = -VELOCITIES * motion->velocity;
-    if (tips) limit = fmin(limit, -SLOW * motion->position / motion->h);
+    double slow = rim->choices <= MANY_CHOICES ? SLOW : SHARE;
+    if (tips) limit = fmin(limit, -slow * motion->position / motion->h);
     if (motion->approach - turning >= limit) return false;
     if (motion->approach - COVERED * turning < limit) return false;
     if (rim->choices >= MOST_CHOICES) return false;
