@@ -304,8 +304,10 @@ static void move_root(LashRoot* root, const Deepest* deepest, bool of_a, const L
     root->normal = of_a ? n : vec3_neg(mat3_mul(b_a->rot, n));
 }
 
-// A root that alone stands for what was found tells no more than twice of that.
+// A root that alone stands for what was found tells no more than twice of that. How its points move
+// is not known: to second order it is one of planes, which lash_contact_operator tells.
 static void raise_root(LashRoot* root, double depth) {
+    root->raised = true;
     root->gap = -depth;
     root->point_b = vec3_add_scaled(root->point_a, depth, root->normal);
 }

@@ -196,6 +196,7 @@ void lash_pair_add(LashPairView* view, const LashCandidate* candidate) {
     root->ball_b = false;
     root->rim = false;
     root->beyond = false;
+    root->raised = false;
     root->deep = gap < -reach;
     root->t_a[0] = candidate->t_a[0];
     root->t_a[1] = candidate->t_a[1];
@@ -342,6 +343,10 @@ void lash_kernel_second_order(const LashFeature* a, const LashFeature* b, const 
                               LashContactPoint* contact) {
     Vec3 t1, t2; // basis of the world normal, brought into b's and a's axes
     vec3_basis(contact->normal, &t1, &t2);
+    if (root->raised) {
+        contact->a = contact->b = (LashSecondOrder){.X = {1, 0, 0, 1}};
+        return;
+    }
     if (root->rim) {
         bool of_a = a->kind == LASH_FEATURE_EDGE;
         rim_second_order(of_a ? b : a, root, world_b, t1, t2, of_a ? &contact->a : &contact->b,

@@ -106,6 +106,7 @@ typedef struct LashRoot {
     bool deep;             // below the reach: not a gap
     bool beyond;           // in penetration: a foot lies beyond the end of its edge
     bool shadowed;         // in penetration, but a neighbouring face is a much shorter way out
+    bool raised;           // in penetration: its depth is told by a shallower place than its own
     // A rim on a barrel: what its second order needs. Unit vectors along the rim and around the
     // barrel (b's frame, either sense); curvature of the rim against its outward direction [1/m].
     bool rim;

@@ -317,7 +317,7 @@ static bool rim_root(const Rim* q, const LashFeature* rim, const LashFeature* cy
         vec3_add_scaled(vec3_add(vec3_scale(tx, x), vec3_scale(ty, y)), c * q->lz, cylinder->z);
     root->around = vec3_sub(vec3_scale(nx, y), vec3_scale(ny, x));
     root->bend = radial * rim->bend;
-    root->ball_a = root->ball_b = root->shadowed = false;
+    root->ball_a = root->ball_b = root->shadowed = root->raised = false;
     root->rim = true;
     root->beyond = false;
     root->t_a[0] = root->t_a[1] = root->t_b[0] = root->t_b[1] = 0;
