@@ -18,6 +18,7 @@ typedef struct Load {
 } Load;
 
 typedef struct Ring {
+    int parts; // steps that were taken in parts
     LashMechanism* mech;
     LashSim* sim;
     LashExpression* component[2];
@@ -64,7 +65,11 @@ static Ring ring(const Load* load, double h) {
     lash_mechanism_add_joint(ring.mech, &joint);
     add_torque(load, plate, &ring);
     lash_mechanism_set_gravity(ring.mech, vec3(0, 0, -GRAVITY));
-    ring.sim = start(ring.mech, h);
+    LashSettings settings = lash_settings();
+    settings.h = h;
+    settings.max_substeps =
+        64; // as models have it: a pass that takes too much work is taken in parts
+    ring.sim = lash_sim_create(lash_mechanism_system(ring.mech), &settings);
     return ring;
 }
 
@@ -94,8 +99,9 @@ static double tipping_of(const Ring* ring) {
     return fmax(fabs(v[2]), fmax(fabs(v[3]), fabs(v[4])));
 }
 
-static bool goes_on(const Ring* ring) {
+static bool goes_on(Ring* ring) {
     LashStepInfo info = lash_sim_step(ring->sim);
+    ring->parts += info.substeps > 1;
     return info.outcome == LASH_CONVERGED && rim_gap_of(ring) > -1.05e-10;
 }
 
@@ -156,7 +162,7 @@ static void plate_comes_down_under_any_load(void** state) {
     (void)state;
     enum { SHARES = 4, STEPS = 3, CASES = SHARES * STEPS * DIRECTIONS * 4 };
     const double share[SHARES] = {0.1, 0.6, 0.9, 0.99}, h[STEPS] = {2e-4, 1e-4, 1e-5};
-    int failed = 0;
+    int failed = 0, parts = 0;
     double most = 0;
     for (int i = 0; i < CASES; ++i) {
         int kind = i / (CASES / 4), d = i / (SHARES * STEPS) % DIRECTIONS;
@@ -178,10 +184,13 @@ static void plate_comes_down_under_any_load(void** state) {
             print_error("h %g, share %g, direction %d, kind %d fails at %g\n", h[i % STEPS],
                         load.share, d, kind, lash_sim_time(r.sim));
         failed += !good;
+        parts += r.parts;
         end(&r);
     }
-    print_message("%d of %d fail, largest work of contacts %.2g J\n", failed, CASES, most);
+    print_message("%d of %d fail, %d steps in parts, largest work of contacts %.2g J\n", failed,
+                  CASES, parts, most);
     assert_int_equal(failed, 0);
+    assert_true(parts <= CASES * 200 / 100);
     assert_true(most < 1e-12);
 }
 
