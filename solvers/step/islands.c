@@ -370,7 +370,8 @@ void sim_use_sparse(LashSim* sim) {
     if (sim->operators.contacts == NULL) return;
     contact_newton_destroy(sim->operators.contacts);
     sim->operators.contacts = NULL;
-    sim->operators.sparse = islands_create(sim->system, sim->step.list);
+    if (sim->operators.sparse == NULL)
+        sim->operators.sparse = islands_create(sim->system, sim->step.list);
 }
 
 // --- Products ------------------------------------------------------------------------------------
