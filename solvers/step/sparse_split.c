@@ -32,7 +32,7 @@ static double turning(const LashSim* sim, const Step* step, const SparseNewton* 
 
 bool sparse_may_split(const LashSim* sim, const Step* step, const SparseNewton* newton) {
     if (newton->parts != 2 || newton->joints > 0) return false;
-    if (!sparse_closes_loops(newton)) return false; // factors are not what it costs
+    if (!newton->asked_loose) return false; // factors are not what it costs: a row of four-bars
     for (int s = 0; s < newton->slots; ++s) {
         const Slot* slot = &newton->slot[s];
         if (slot->rows == 0 || !slot->has_tau) return false;
