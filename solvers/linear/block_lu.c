@@ -244,12 +244,8 @@ static double later_rows(const LashBlockLu* lu, int place) {
 }
 
 double lash_block_lu_factor_cost(const LashBlockLu* lu) {
-    double cost = 0;
-    for (int p = 0; p < lu->nodes; ++p) {
-        double n = lu->size[lu->order.order[p]], m = later_rows(lu, p);
-        cost += n * (n * n + n * m + m * m);
-    }
-    return cost;
+    LashBlockGraph graph = {.nodes = lu->nodes, .size = lu->size};
+    return lash_block_order_cost(&graph, &lu->order);
 }
 
 double lash_block_lu_solve_cost(const LashBlockLu* lu) {
