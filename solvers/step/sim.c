@@ -261,6 +261,17 @@ static void create_contact_newton(LashSim* sim, const LashInteractionList* list)
         contact_newton_create(sim->system, list, sim->operators.M_values, &sim->sizes);
 }
 
+// The values that a factorisation was made from have moved with everything else.
+static void move_matrix(LashBlockLu* lu, const Take* old, const Take* new) {
+    const char *matrix = (const char*)lash_block_lu_matrix(lu), *moved = NULL;
+    for (int i = 0; i < old->pieces && matrix != NULL && moved == NULL; ++i) {
+        const char* from = old->piece[i].memory;
+        bool inside = matrix >= from && matrix < from + old->piece[i].bytes;
+        if (inside) moved = (const char*)new->piece[i].memory + (matrix - from);
+    }
+    lash_block_lu_name_matrix(lu, (const double*)(const void*)moved);
+}
+
 // Lays everything out again, with more room: between steps, or at the beginning of one. All that a
 // run keeps is copied; only guesses of the next step are forgotten.
 static void make_room(LashSim* sim, const LashInteractionList* list, const Sizes* sizes) {
@@ -284,6 +295,9 @@ static void make_room(LashSim* sim, const LashInteractionList* list, const Sizes
         if (from->bytes > 0 && to->bytes > 0)
             memcpy(to->memory, from->memory, from->bytes < to->bytes ? from->bytes : to->bytes);
     }
+    move_matrix(sim->operators.A, &old, &new);
+    move_matrix(sim->operators.M, &old, &new);
+    move_matrix(sim->operators.N, &old, &new);
     lash_free(old.piece);
     lash_free(new.piece);
     lash_arena_free(&before);
