@@ -32,6 +32,13 @@ static void* take(Take* t, size_t bytes) {
     ++t->pieces;
     return memory;
 }
+// The same for what nothing remembers from one call to the next: it is not copied, so that pages which are never
+// used are never there.
+static void* take_scratch(Take* t, size_t bytes) {
+    void* memory = take(t, bytes);
+    if (t->piece != NULL) t->piece[t->pieces - 1].bytes = 0;
+    return memory;
+}
 static double* take_doubles(Take* t, size_t n) {
     return take(t, n * sizeof(double));
 }
@@ -114,12 +121,12 @@ static void lay_out_contacts(Step* step, const Sizes* sizes, Take* t) {
     step->kind = take(t, nc);
     step->kind_n = take(t, 2 * nc);
     step->held = take(t, m);
-    step->W = take_doubles(t, rows * (rows + 8));
+    step->W = take_scratch(t, rows * (rows + 8) * sizeof(double));
     step->b = take_doubles(t, m + 8);
     step->P_c = take_doubles(t, m);
     step->U_c = take_doubles(t, m);
     step->mu = take_doubles(t, nc);
-    step->A_n = take_doubles(t, full * full);
+    step->A_n = take_scratch(t, full * full * sizeof(double));
     step->gap_n = take_doubles(t, nc);
     step->tau_n = take_doubles(t, nc);
     step->gap_new = take_doubles(t, nc);
@@ -159,9 +166,10 @@ static void lay_out_operators(Operators* operators, const LashSystem* system, co
 static void lay_out_solvers(Solvers* solvers, const Sizes* sizes, Take* t) {
     int contacts = sizes->dense, rows = sizes->dense_rows;
     if (contacts == 0) return;
-    solvers->friction = take(t, lash_friction_work_size(contacts, rows));
-    solvers->levenberg = take_doubles(t, friction_levenberg_size(contacts, rows));
-    solvers->projection = take(t, lash_projection_work_size(contacts));
+    solvers->friction = take_scratch(t, lash_friction_work_size(contacts, rows));
+    solvers->levenberg =
+        take_scratch(t, friction_levenberg_size(contacts, rows) * sizeof(double));
+    solvers->projection = take_scratch(t, lash_projection_work_size(contacts));
 }
 
 // Room of the functions of a step, each between mark and release: the deepest nesting of them.
