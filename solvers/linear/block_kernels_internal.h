@@ -13,6 +13,7 @@
 #define LASH_KERNEL static inline __attribute__((always_inline))
 
 typedef double KernelFour __attribute__((vector_size(32), aligned(8), may_alias));
+typedef double KernelTwo __attribute__((vector_size(16), aligned(8), may_alias));
 
 // C = A B, or C -= A B, for 4 fours rows and so many columns, which stay in registers: m, k are the
 // leading dimensions of A and C, of B.
@@ -69,7 +70,49 @@ LASH_KERNEL void kernel_product(int m, int n, int k, const double* restrict A,
     if (rows < m) kernel_product_rows(rows, m, n, k, A, B, C, subtract);
 }
 
-// The same for few rows, which stay in registers.
+// The same for few rows, fours and a two and a one of them, and so many columns, which stay in registers.
+LASH_KERNEL void kernel_columns(const int m, const int columns, const int k,
+                                const double* restrict A, const double* restrict B,
+                                double* restrict C, const bool subtract) {
+    const int fours = m / 4, two = m / 4 * 4, one = m / 2 * 2;
+    KernelFour c[6] = {0};
+    KernelTwo d[2] = {0};
+    double e[2] = {0};
+    for (int j = 0; j < columns && subtract; ++j) {
+        for (int q = 0; q < fours; ++q) c[q + 3 * j] = *(const KernelFour*)(C + 4 * q + m * j);
+        if (two < one) d[j] = *(const KernelTwo*)(C + two + m * j);
+        if (one < m) e[j] = C[one + m * j];
+    }
+    for (int l = 0; l < k; ++l) {
+        for (int j = 0; j < columns; ++j) {
+            double b = B[l + k * j];
+            for (int q = 0; q < fours; ++q) {
+                KernelFour ab = *(const KernelFour*)(A + 4 * q + m * l) * b;
+                c[q + 3 * j] = subtract ? c[q + 3 * j] - ab : c[q + 3 * j] + ab;
+            }
+            if (two < one) {
+                KernelTwo ab = *(const KernelTwo*)(A + two + m * l) * b;
+                d[j] = subtract ? d[j] - ab : d[j] + ab;
+            }
+            if (one < m) e[j] = subtract ? e[j] - A[one + m * l] * b : e[j] + A[one + m * l] * b;
+        }
+    }
+    for (int j = 0; j < columns; ++j) {
+        for (int q = 0; q < fours; ++q) *(KernelFour*)(C + 4 * q + m * j) = c[q + 3 * j];
+        if (two < one) *(KernelTwo*)(C + two + m * j) = d[j];
+        if (one < m) C[one + m * j] = e[j];
+    }
+}
+
+LASH_KERNEL void kernel_product_few(const int m, int n, const int k, const double* restrict A,
+                                    const double* restrict B, double* restrict C,
+                                    const bool subtract) {
+    int j = 0;
+    for (; j + 2 <= n; j += 2) kernel_columns(m, 2, k, A, B + k * j, C + m * j, subtract);
+    if (j < n) kernel_columns(m, 1, k, A, B + k * j, C + m * j, subtract);
+}
+
+// The same where the compiler does better with the rows as they are (measured size by size).
 LASH_KERNEL void kernel_product_fixed(const int m, int n, const int k, const double* restrict A,
                                       const double* restrict B, double* restrict C, bool subtract) {
     for (int j = 0; j < n; ++j) {
@@ -87,23 +130,23 @@ LASH_KERNEL void kernel_product_fixed(const int m, int n, const int k, const dou
 LASH_KERNEL void kernel_multiply(int m, int n, int k, const double* A, const double* B, double* C,
                                  const bool subtract) {
     if (m == 5 && k == 6)
-        kernel_product_fixed(5, n, 6, A, B, C, subtract);
+        kernel_product_few(5, n, 6, A, B, C, subtract);
     else if (m == 6 && k == 6)
-        kernel_product_fixed(6, n, 6, A, B, C, subtract);
+        kernel_product_few(6, n, 6, A, B, C, subtract);
     else if (m == 5 && k == 5)
         kernel_product_fixed(5, n, 5, A, B, C, subtract);
     else if (m == 6 && k == 5)
         kernel_product_fixed(6, n, 5, A, B, C, subtract);
     else if (m == 6 && k == 3) // two matrices of a pile: bodies of 6, contacts of 3 and 1
-        kernel_product_fixed(6, n, 3, A, B, C, subtract);
+        kernel_product_few(6, n, 3, A, B, C, subtract);
     else if (m == 3 && k == 6)
-        kernel_product_fixed(3, n, 6, A, B, C, subtract);
+        kernel_product_few(3, n, 6, A, B, C, subtract);
     else if (m == 3 && k == 3)
         kernel_product_fixed(3, n, 3, A, B, C, subtract);
     else if (m == 6 && k == 1)
         kernel_product_fixed(6, n, 1, A, B, C, subtract);
     else if (m == 10 && k == 12)
-        kernel_product_fixed(10, n, 12, A, B, C, subtract);
+        kernel_product_few(10, n, 12, A, B, C, subtract);
     else if (m == 10 && k == 10)
         kernel_product_fixed(10, n, 10, A, B, C, subtract);
     else
