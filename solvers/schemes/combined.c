@@ -48,7 +48,9 @@ static bool grow(LashSim* sim, Step* step) {
     bool grown = false;
     double limit = step->unfinished ? -step->position_error : 0;
     for (int i = step->list->bilateral; i < step->list->count; ++i) {
-        if (step->active[i] || step->g[step->list->item[i].row] > limit) continue;
+        bool closed = step->g[step->list->item[i].row] <= limit;
+        if (step->foreseen) closed = step->wanted[i];
+        if (step->active[i] || !closed) continue;
         take_in(sim, step, i);
         grown = true;
     }

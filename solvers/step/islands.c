@@ -33,12 +33,14 @@ Islands* islands_create(const LashSystem* system, const LashInteractionList* lis
     for (size_t i = 0; i < sizeof vector / sizeof vector[0]; ++i)
         *vector[i] = lash_alloc(n * sizeof(double));
     shared->forces_t0 = -INFINITY;
+    islands->sweeps = sweeps_create(system);
     return islands;
 }
 
 void islands_destroy(Islands* islands) {
     if (islands == NULL) return;
     SparseShared* shared = &islands->shared;
+    sweeps_destroy(islands->sweeps);
     for (int k = 0; k < islands->capacity; ++k) sparse_island_destroy(islands->island[k]);
     void* owned[] = {shared->body_node, shared->joint_node, shared->body_x,   shared->joint_x,
                      shared->dv,        shared->dd,         shared->force,    shared->move,

@@ -174,7 +174,7 @@ static LashOutcome take_kept(LashSim* sim, Step* step, const Operator* operator)
 static LashOutcome iterate(LashSim* sim, Step* step, const Operator* operator) {
     Convergence convergence = convergence_begin(sim, step);
     step->goal = newton_goal(sim, step);
-    step->unfinished = false;
+    step->unfinished = step->foreseen = false;
     for (;; ++convergence.i) {
         step->correction = convergence.i;
         if (sim_stopped(sim) || !evaluate(sim, step, operator)) return LASH_FAILED;
@@ -256,14 +256,21 @@ static bool correct_islands(LashSim* sim, Step* step, Round* round) {
     return true;
 }
 
-// Where the motion foreseen from the last steps already closes other contacts, the pass is not begun: they belong to the
-// set. Once per guess, and with many contacts only.
-static bool foresees_contacts(const LashSim* sim, Step* step) {
-    enum { MANY = 32 };
+// Where the motion foreseen already closes other contacts, the pass is not begun: they belong to the set. With many
+// contacts only; that of piles is swept first, a few times per guess, other motion is that of the last steps, once.
+static bool foresees_contacts(LashSim* sim, Step* step, const Operator* operator) {
+    enum { MANY = 32, FORESIGHTS = 3 };
     Islands* islands = sim->operators.sparse;
-    if (islands->foreseen == sim->predictor.guesses || step->nc < MANY) return false;
+    bool first = islands->foreseen != sim->predictor.guesses;
+    if (first) islands->foresights = 0;
+    if (step->correction > 0 || islands->foresights == FORESIGHTS || step->nc < MANY) return false;
     if (sim->scheme->projection != PROJECTS_PUSHED || sim->info.substeps > 1) return false;
     islands->foreseen = sim->predictor.guesses;
+    ++islands->foresights;
+    Foresight foresight = contacts_foresee(sim, step);
+    step->foreseen = step->unfinished = foresight == FORESEES_CONTACTS;
+    if (foresight == FORESEES_MOTION && evaluate(sim, step, operator)) islands_measure(sim, step);
+    if (foresight != FORESEES_NOT || !first) return step->unfinished;
     for (int i = step->list->bilateral; i < step->list->count && !step->unfinished; ++i)
         step->unfinished =
             !step->active[i] && step->g[step->list->item[i].row] < -step->position_error;
@@ -283,11 +290,11 @@ static LashOutcome iterate_islands(LashSim* sim, Step* step, const Operator* ope
     }
     islands_rest(sim, step);
     step->goal = newton_goal(sim, step);
-    step->unfinished = false;
+    step->unfinished = step->foreseen = false;
     for (step->correction = 0;; ++step->correction) {
         if (sim_stopped(sim) || !evaluate(sim, step, operator)) return LASH_FAILED;
         islands_measure(sim, step);
-        if (foresees_contacts(sim, step)) return LASH_CONVERGED;
+        if (foresees_contacts(sim, step, operator)) return LASH_CONVERGED;
         round.restored = false;
         if (!judge_islands(sim, step, &round)) return LASH_FAILED;
         if (round.open == 0 && !round.restored)

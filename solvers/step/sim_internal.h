@@ -130,6 +130,7 @@ struct Step {
     int friction_work;         // factors and sweeps of friction solvers in this pass
     bool crowded;              // more contacts wanted to act than there is room for
     bool unfinished; // the pass ended early: a contact outside the index set penetrates clearly
+    bool foreseen;   // it ended before it began: `wanted` names the contacts that the set needs
     bool relaxed;    // pushing contacts need not be closed exactly
     int exchanges;   // passes solved again because a contact acts at another of its points
 };

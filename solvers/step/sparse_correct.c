@@ -376,14 +376,18 @@ void sparse_right_side(LashSim* sim, const Step* step, SparseNewton* newton) {
 
 // What is open has no impulse at all, not only a rounded one.
 static void take_step(LashSim* sim, const Step* step, SparseNewton* newton) {
+    sparse_right_side(sim, step, newton);
     sparse_solve(sim, step, newton, newton->x);
     lash_axpy(newton->unknowns, 1, newton->x, newton->y);
     for (int s = 0; s < newton->slots; ++s) {
         const Slot* slot = &newton->slot[s];
         double* P = newton->y + slot->x;
-        for (int r = 0; r < slot->rows && slot->status == SLOT_OPEN; ++r) P[r] = 0;
+        bool open = slot->status == SLOT_OPEN && !newton->velocities_wait;
+        for (int r = 0; r < slot->rows && open; ++r) P[r] = 0;
         if (slot->has_tau && !slot->closed) P[slot->rows] = 0;
     }
+    if (newton->swept && newton->positions_wait) sparse_sweep(sim, step, newton);
+    ++sim->info.solver;
 }
 
 // --- The inner iteration -------------------------------------------------------------------------
@@ -431,6 +435,12 @@ static Errors shorten(LashSim* sim, Step* step, SparseNewton* newton, Errors eno
     return inner_errors(sim, step, newton);
 }
 
+// Share of the error above which a factor of the same statuses is renewed: of a pile it costs as much as some thirty
+// iterations.
+static double slow_rate(const SparseNewton* newton) {
+    return newton->split ? 0.5 : 0.1;
+}
+
 // A factor for the statuses of y, where the one at hand is of others or has served badly; at P = 0,
 // if so wanted. False: there is none.
 static bool ready(LashSim* sim, Step* step, SparseNewton* newton, bool slow, bool at_zero) {
@@ -438,7 +448,7 @@ static bool ready(LashSim* sim, Step* step, SparseNewton* newton, bool slow, boo
     if (positions && !sparse_positions_as_factored(newton)) {
         if (!sparse_factor_positions(sim, step, newton)) return false;
     }
-    if (!slow && as_factored(newton)) return true;
+    if (newton->velocities_wait || (!slow && as_factored(newton))) return true;
     if (!sparse_may_factor(sim, newton)) return false;
     if (at_zero) {
         clear_impulses(newton);
@@ -453,6 +463,12 @@ static bool seen_before(double* seen, int k, double error) {
     for (int i = 0; i < SEEN; ++i) again = again || fabs(error - seen[i]) <= 1e-3 * error;
     seen[k % SEEN] = error;
     return again;
+}
+
+// With a matrix of their own velocities that are near enough stay as they are: positions need no new factor of theirs.
+static void let_velocities_wait(SparseNewton* newton, Errors errors, Errors enough) {
+    bool near = errors.velocity <= enough.velocity;
+    newton->velocities_wait = near && newton->split && !newton->positions_wait;
 }
 
 // Newton from y until it is near enough or nothing helps; y ends at the best iterate. from_nothing:
@@ -482,13 +498,13 @@ static Errors descend(LashSim* sim, Step* step, SparseNewton* newton, Errors eno
             memcpy(newton->best, newton->y, bytes);
         }
         if (k > 0 && best <= 1) break;
+        let_velocities_wait(newton, errors, enough);
         decide(step, newton, no_impulses(newton) ? -threshold : threshold, band);
-        if (!ready(sim, step, newton, error > 0.1 * last, from_nothing && k == 0)) break;
+        if (!ready(sim, step, newton, error > slow_rate(newton) * last, from_nothing && k == 0)) break;
         last = error;
-        sparse_right_side(sim, step, newton);
         take_step(sim, step, newton);
-        ++sim->info.solver;
     }
+    newton->velocities_wait = false;
     if (best < INFINITY) memcpy(newton->y, newton->best, bytes);
     return best_errors;
 }
@@ -677,7 +693,9 @@ static Errors by_newton(LashSim* sim, Step* step, SparseNewton* newton, Target t
     static const double FIRST = 1e-3; // hold
     if (step->correction > 0) return iterate(sim, step, newton, target.enough, false);
     if (newton->wait == 0) {
-        Errors errors = iterate(sim, step, newton, target.enough, true);
+        newton->swept = sparse_may_sweep(sim, step, newton);
+        Errors errors = iterate(sim, step, newton, target.enough, !newton->swept);
+        newton->swept = false;
         bool good = in_units(errors, target.near) <= 1;
         if (good) newton->longest = 0;
         if (good || !newton->singular) return errors;

@@ -59,6 +59,7 @@ typedef struct SparseNewton { // what is added is saved with a run by sparse_new
     LashBlockGraph position_graph;  // size is owned, the rest is that of graph
     bool positions_factored;        // position_lu holds factors of what is closed
     bool positions_wait;            // the iteration is one of velocities: dd = w dv
+    bool velocities_wait;           // they are near enough: this step of it is one of positions
     int together, longest_together; // passes to come without a split, of the run of them
     int nodes, unknowns;            // of all
     bool loose;                     // contacts stand anywhere in the order of elimination
@@ -78,6 +79,7 @@ typedef struct SparseNewton { // what is added is saved with a run by sparse_new
     bool again;           // in this pass: there was no answer, it is tried otherwise
     bool plain;           // in this pass: with all derivatives there was no answer
     bool held;            // in this pass: Newton alone did not end
+    bool swept;           // in this pass: a pile, which sweeps lead near the answer
     int wait, longest;    // passes to come that do not begin at P = 0, of the run of them
     bool singular;        // of the last iteration: its impulses were those of a singular matrix
     bool no_answer;       // of the last correction: there was none
@@ -113,6 +115,8 @@ typedef struct IslandParts {
     double old_rate;
 } IslandParts;
 
+typedef struct Sweeps Sweeps; // sparse_sweeps.c
+
 // The islands of a pass (islands.c), ordered by their first bodies; bodies that nothing touches are one,
 // the last.
 struct Islands {
@@ -127,7 +131,9 @@ struct Islands {
     bool* done;               // (capacity) its iteration has ended
     bool* made;               // (capacity) scratch: its operator is made anew
     double* largest;          // (capacity) impulse
+    Sweeps* sweeps;
     uint64_t foreseen;        // Predictor.guesses with which contacts were foreseen last
+    int foresights;           // from it
     uint64_t key;             // of all
     bool known;               // the numbers are those of `key`
     int *of_block, *before;   // (blocks) island of a body, in the pass before
@@ -207,5 +213,19 @@ void sparse_velocities(LashSim* sim, const Step* step, SparseNewton* newton);
 void sparse_right_side(LashSim* sim, const Step* step, SparseNewton* newton);
 // y (velocities of its contacts) near the answer by interior points. False: not found.
 bool sparse_interior(LashSim* sim, Step* step, SparseNewton* newton);
+
+// Sweeps over the contacts of a pile (sparse_sweeps.c).
+Sweeps* sweeps_create(const LashSystem* system);
+void sweeps_destroy(Sweeps* sweeps);
+bool sparse_may_sweep(const LashSim* sim, const Step* step, const SparseNewton* newton);
+void sparse_sweep(LashSim* sim, const Step* step, SparseNewton* newton); // y moves, dd with dv
+// Before a pass, at the iterate evaluated last: v and P are swept, and `wanted` names the contacts that push then
+// beside those of the set.
+typedef enum Foresight {
+    FORESEES_NOT,     // it is not a pile: nothing has changed
+    FORESEES_MOTION,  // v and P have changed
+    FORESEES_CONTACTS // and the set has to grow
+} Foresight;
+Foresight contacts_foresee(LashSim* sim, Step* step);
 
 #endif

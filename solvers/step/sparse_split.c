@@ -176,6 +176,19 @@ static void solve_velocities(const LashSim* sim, SparseNewton* newton, double* x
     }
 }
 
+// dv = 0, dP = 0
+static void keep_velocities(const LashSystem* system, const SparseNewton* newton, double* x) {
+    const SparseShared* shared = newton->shared;
+    for (int i = 0; i < newton->bodies; ++i) {
+        int b = newton->body[i];
+        size_t bytes = (size_t)lash_block_size(system, b) * sizeof *x;
+        memset(x + shared->body_x[b], 0, bytes);
+        memset(shared->dv + system->block_start[b], 0, bytes);
+    }
+    for (int s = 0; s < newton->slots; ++s)
+        memset(x + newton->slot[s].x, 0, (size_t)newton->slot[s].rows * sizeof *x);
+}
+
 // dd = w dv + M^-1 m; what is open gives its tau back.
 static void follow_velocities(const LashSim* sim, const Step* step, SparseNewton* newton,
                               double* x) {
@@ -217,7 +230,10 @@ static void solve_positions(const LashSim* sim, const Step* step, SparseNewton* 
 }
 
 void sparse_split_solve(LashSim* sim, const Step* step, SparseNewton* newton, double* x) {
-    solve_velocities(sim, newton, x);
+    if (newton->velocities_wait)
+        keep_velocities(sim->system, newton, x);
+    else
+        solve_velocities(sim, newton, x);
     if (newton->positions_wait)
         follow_velocities(sim, step, newton, x);
     else
