@@ -68,14 +68,6 @@ const Gauss& inner_gauss(const Surface& s) {
     return rule[std::min(most, (5 * degree + 1) / 2) - 1];
 }
 
-// The patch of a freeform surface at (u, v).
-const Patch& patch_at(const Surface& s, double u, double v) {
-    int i = 0, j = 0;
-    while (i + 1 < s.u_patches && u > s.patches[i].u1) ++i;
-    while (j + 1 < s.v_patches && v > s.patches[j * s.u_patches].v1) ++j;
-    return s.patches[i + j * s.u_patches];
-}
-
 // Point and Su x Sv at (u, v) of an elementary surface.
 void element(const Surface& s, double u, double v, Vec3* p, Vec3* n) {
     *p = surface_point(s, u, v);
@@ -119,40 +111,37 @@ struct Sum {
     }
     // Along v from `from` to `to` at fixed u, in steps that are smooth.
     void column(double u, double from, double to, double weight) const {
-        std::vector<double> cuts = {from, to};
-        if (s.type == LASH_FREEFORM)
-            for (int j = 0; j < s.v_patches; ++j) {
-                double v = s.patches[j * s.u_patches].v1;
-                if (v > std::min(from, to) && v < std::max(from, to)) cuts.push_back(v);
-            }
-        else if (s.type == LASH_SPHERE || s.type == LASH_TORUS) {
-            int pieces = quarter_turns(to - from);
-            for (int k = 1; k < pieces; ++k) cuts.push_back(from + (to - from) * k / pieces);
+        if (s.type == LASH_FREEFORM) {
+            patches(u, from, to, weight);
+            return;
         }
-        std::sort(cuts.begin(), cuts.end());
-        if (to < from) std::reverse(cuts.begin(), cuts.end());
-        for (size_t k = 1; k < cuts.size(); ++k) {
-            double h = cuts[k] - cuts[k - 1];
-            PatchRow row;
-            double low = 0, high = 0;
-            if (s.type == LASH_FREEFORM) {
-                // trims may leave the surface by their tolerance, and a patch of high degree grows
-                // wild there
-                const Patch& patch = patch_at(s, u, cuts[k - 1] + 0.5 * h);
-                patch_row(patch, std::clamp(u, patch.u0, patch.u1), &row);
-                low = patch.v0;
-                high = patch.v1;
-            }
+        bool round = s.type == LASH_SPHERE || s.type == LASH_TORUS;
+        int pieces = round ? quarter_turns(to - from) : 1;
+        double h = (to - from) / pieces;
+        for (int k = 0; k < pieces; ++k)
             for (int i = 0; i < inner.points; ++i) {
-                double v = cuts[k - 1] + inner.x[i] * h;
-                Vec3 p, n, du, dv;
-                if (s.type == LASH_FREEFORM) {
-                    p = row_point(row, std::clamp(v, low, high), &du, &dv);
-                    n = vec3_cross(du, dv);
-                } else {
-                    element(s, u, v, &p, &n);
-                }
+                Vec3 p, n;
+                element(s, u, from + (k + inner.x[i]) * h, &p, &n);
                 add(p, n, weight * h * inner.w[i]);
+            }
+    }
+    // The same patch by patch. Trims may leave the surface by their tolerance, and a patch of high degree grows wild
+    // there: the outer ones stay as they are at their ends.
+    void patches(double u, double from, double to, double weight) const {
+        double low = std::min(from, to), high = std::max(from, to), sign = to < from ? -1 : 1;
+        int column = 0;
+        while (column + 1 < s.u_patches && u > s.patches[column].u1) ++column;
+        for (int j = 0; j < s.v_patches; ++j) {
+            const Patch& patch = s.patches[column + j * s.u_patches];
+            double a = j == 0 ? low : std::max(low, patch.v0);
+            double b = j + 1 == s.v_patches ? high : std::min(high, patch.v1);
+            if (!(a < b)) continue;
+            PatchRow row;
+            patch_row(patch, std::clamp(u, patch.u0, patch.u1), &row);
+            for (int i = 0; i < inner.points; ++i) {
+                double v = std::clamp(a + inner.x[i] * (b - a), patch.v0, patch.v1);
+                Vec3 du, dv, p = row_point(row, v, &du, &dv);
+                add(p, vec3_cross(du, dv), sign * weight * (b - a) * inner.w[i]);
             }
         }
     }
@@ -178,12 +167,8 @@ void add_box(const Sum& sum, const Trim& t) {
 double slope(const Piece& p, double s) {
     if (p.kind == LASH_LINE) return p.b[0] - p.a[0];
     if (p.kind == LASH_CIRCLE) return -p.r * sin(p.t0 + s * (p.t1 - p.t0)) * (p.t1 - p.t0);
-    std::vector<PoleUv> h = p.poles;
-    int n = (int)h.size() - 1;
-    for (PoleUv& q : h) {
-        q[0] *= q[2];
-        q[1] *= q[2];
-    }
+    PoleUv h[MAX_ORDER];
+    int n = weighted_poles(p, h);
     for (int k = n; k > 1; --k)
         for (int i = 0; i < k; ++i)
             for (int c = 0; c < 3; ++c) h[i][c] = (1 - s) * h[i][c] + s * h[i + 1][c];
@@ -192,33 +177,56 @@ double slope(const Piece& p, double s) {
     return (du - dw * u / w) / w;
 }
 
-// A piece over one column of patches is smooth; over several it has corners.
-int freeform_steps(const Surface& s, const Piece& p) {
-    double low = HUGE_VAL, high = -HUGE_VAL;
-    for (int k = 0; k <= 8; ++k) {
-        double uv[2];
-        piece_point(p, k / 8.0, uv);
-        low = std::min(low, uv[0]);
-        high = std::max(high, uv[0]);
+// Where a piece passes from one column of patches to the next it has a corner: parameters between which it is
+// smooth.
+std::vector<double> smooth_steps(const Surface& s, const Piece& p) {
+    const int samples = 16;
+    double uv[2], hair = 1e-6 * (s.patches[s.u_patches - 1].u1 - s.patches[0].u0);
+    std::vector<double> cuts = {0, 1}, u;
+    for (int k = 0; k <= samples; ++k) {
+        piece_point(p, k / (double)samples, uv);
+        u.push_back(uv[0]);
     }
-    double hair = 1e-6 * (s.patches[s.u_patches - 1].u1 - s.patches[0].u0);
-    for (int i = 0; i + 1 < s.u_patches; ++i)
-        if (s.patches[i].u1 > low + hair && s.patches[i].u1 < high - hair) return 16;
-    return 2;
+    for (int i = 0; i + 1 < s.u_patches; ++i) {
+        double border = s.patches[i].u1;
+        for (int k = 0; k < samples; ++k) {
+            double low = k / (double)samples, high = (k + 1) / (double)samples;
+            bool rises = u[k] < border, crosses = rises != (u[k + 1] < border);
+            if (!crosses || fmax(fabs(u[k] - border), fabs(u[k + 1] - border)) < hair) continue;
+            for (int halving = 0; halving < 40; ++halving) {
+                double middle = 0.5 * (low + high);
+                piece_point(p, middle, uv);
+                ((uv[0] < border) == rises ? low : high) = middle;
+            }
+            cuts.push_back(high);
+        }
+    }
+    std::sort(cuts.begin(), cuts.end());
+    return cuts;
+}
+
+std::vector<double> even_steps(int count) {
+    std::vector<double> cuts;
+    for (int k = 0; k <= count; ++k) cuts.push_back(k / (double)count);
+    return cuts;
+}
+
+std::vector<double> piece_steps(const Surface& s, const Piece& p) {
+    if (s.type == LASH_FREEFORM) return smooth_steps(s, p);
+    if (p.kind == LASH_CIRCLE) return even_steps(8);
+    return even_steps(s.type == LASH_PLANE && p.kind == LASH_LINE ? 1 : 4);
 }
 
 void add_loops(const Sum& sum, const Trim& t) {
     for (const Loop& loop : t.loops)
         for (const Piece& p : loop) {
             if (p.kind == LASH_LINE && p.a[0] == p.b[0]) continue;
-            int steps = sum.s.type == LASH_FREEFORM ? freeform_steps(sum.s, p) : 4;
-            if (p.kind == LASH_CIRCLE) steps = 8;
-            if (sum.s.type == LASH_PLANE && p.kind == LASH_LINE) steps = 1;
-            for (int k = 0; k < steps; ++k)
+            std::vector<double> cuts = piece_steps(sum.s, p);
+            for (size_t k = 1; k < cuts.size(); ++k)
                 for (int i = 0; i < sum.rule.points; ++i) {
-                    double s = (k + sum.rule.x[i]) / steps, uv[2];
+                    double h = cuts[k] - cuts[k - 1], s = cuts[k - 1] + sum.rule.x[i] * h, uv[2];
                     piece_point(p, s, uv);
-                    sum.column(uv[0], t.v0, uv[1], -slope(p, s) * sum.rule.w[i] / steps);
+                    sum.column(uv[0], t.v0, uv[1], -slope(p, s) * sum.rule.w[i] * h);
                 }
         }
 }

@@ -102,21 +102,29 @@ Moments measure_faces(const PartWork& w, Vec3 c, LashFace* face) {
     return m;
 }
 
-// Moments by our own quadrature; OpenCASCADE's are the second opinion.
-void volume_row(const PartWork& w, Vec3 c, const Moments& m, LashShapePart* part,
+bool is_near(double volume, double other) {
+    return fabs(volume - other) <= 1e-3 * fabs(other);
+}
+
+// Second opinions of a volume, the cheap ones first: OpenCASCADE's mesh, its fast quadrature, which is poor on
+// B-splines, and its careful one.
+double second_opinion(const PartWork& w, double volume, double meshed) {
+    double cubed = w.metre * w.metre * w.metre;
+    if (is_near(volume, meshed)) return meshed;
+    GProp_GProps fast, careful;
+    BRepGProp::VolumeProperties(w.shape, fast);
+    if (is_near(volume, fast.Mass() * cubed)) return fast.Mass() * cubed;
+    BRepGProp::VolumeProperties(w.shape, careful, 1e-5);
+    return careful.Mass() * cubed;
+}
+
+// Moments by our own quadrature; `meshed` is the volume of the mesh.
+void volume_row(const PartWork& w, Vec3 c, const Moments& m, double meshed, LashShapePart* part,
                 std::vector<std::string>* warnings) {
-    GProp_GProps props;
-    BRepGProp::VolumeProperties(w.shape, props);
-    double cubed = w.metre * w.metre * w.metre, other = props.Mass() * cubed;
+    double other = second_opinion(w, m.volume, meshed);
     double sign = m.volume < 0 ? -1 : 1, V = sign * m.volume;
     part->inward = m.volume < 0;
-    if (!(fabs(m.volume - other) <=
-          1e-3 * fabs(other))) { // its fast quadrature is poor on B-splines
-        GProp_GProps better;
-        BRepGProp::VolumeProperties(w.shape, better, 1e-5);
-        other = better.Mass() * cubed;
-    }
-    if (!(fabs(m.volume - other) <= 1e-3 * fabs(other))) {
+    if (!is_near(m.volume, other)) {
         char text[200];
         snprintf(text, sizeof text, ": volume %.6g m^3 by our quadrature, %.6g by OpenCASCADE",
                  m.volume, other);
@@ -135,8 +143,8 @@ void volume_row(const PartWork& w, Vec3 c, const Moments& m, LashShapePart* part
         for (int j = 0; j < 3; ++j) part->inertia.m[i + 3 * j] = (i == j ? trace : 0) - S[i][j];
 }
 
-// An open shell curls round its own centre of area: outward or inward?
-bool curls_inward(const LashShapePart& p, const Tables& t) {
+// What the triangles of a part enclose with its center, positive where they look away from it [m^3].
+double mesh_volume(const LashShapePart& p, const Tables& t) {
     double sum = 0;
     for (int i = p.first_triangle; i < p.first_triangle + p.triangles; ++i) {
         Vec3 q[3];
@@ -146,7 +154,12 @@ bool curls_inward(const LashShapePart& p, const Tables& t) {
         }
         sum += vec3_dot(q[0], vec3_cross(q[1], q[2])) / 6;
     }
-    return sum < -1e-3 * p.area * vec3_distance(p.box.low, p.box.high);
+    return sum;
+}
+
+// An open shell curls round its own centre of area: outward or inward?
+bool curls_inward(const LashShapePart& p, const Tables& t) {
+    return mesh_volume(p, t) < -1e-3 * p.area * vec3_distance(p.box.low, p.box.high);
 }
 
 // A tree of boxes over triangles, for rays.
@@ -341,7 +354,7 @@ void write_mass(const PartWork& w, int part, Tables* tables) {
     std::string name = &tables->string[p.name];
     std::vector<std::string> doubts;
     if (p.closed)
-        volume_row(w, middle, moments, &p, &doubts);
+        volume_row(w, middle, moments, mesh_volume(p, *tables), &p, &doubts);
     else
         p.inward = curls_inward(p, *tables);
     for (const std::string& doubt : doubts) tables->warnings.push_back(name + doubt);

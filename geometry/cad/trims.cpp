@@ -286,9 +286,10 @@ bool measure(const Surface& s, Cycle* cycle) {
 
             cycle->high[i] = std::max(cycle->high[i], high[i]);
         }
+        int steps = p.kind == LASH_LINE ? 1 : 64;
         piece_point(p, 0, q0);
-        for (int i = 1; i <= 64; ++i) {
-            piece_point(p, i / 64.0, q1);
+        for (int i = 1; i <= steps; ++i) {
+            piece_point(p, i / (double)steps, q1);
             cycle->area += 0.5 * ((q0[0] - first[0]) * (q1[1] - first[1]) -
                                   (q1[0] - first[0]) * (q0[1] - first[1]));
             q0[0] = q1[0];
@@ -325,12 +326,8 @@ void split_piece(const Piece& p, double s, Piece* left, Piece* right) {
     piece_point(p, s, uv);
     for (int i = 0; i < 2; ++i) left->b[i] = right->a[i] = uv[i];
     if (p.kind != LASH_FREE_CURVE) return; // lines only; circles are never cut
-    int n = (int)p.poles.size() - 1;
-    std::vector<PoleUv> h = p.poles;
-    for (PoleUv& q : h) {
-        q[0] *= q[2];
-        q[1] *= q[2];
-    }
+    PoleUv h[MAX_ORDER];
+    int n = weighted_poles(p, h);
     auto flat = [](PoleUv q) { return PoleUv{q[0] / q[2], q[1] / q[2], q[2]}; };
     for (int k = 0; k <= n; ++k) {
         left->poles[k] = flat(h[0]);
@@ -507,6 +504,12 @@ void whole_surface(const Surface& s, Trim* trim) {
 
 } // namespace
 
+int weighted_poles(const Piece& p, PoleUv* h) {
+    for (size_t i = 0; i < p.poles.size(); ++i)
+        h[i] = {p.poles[i][0] * p.poles[i][2], p.poles[i][1] * p.poles[i][2], p.poles[i][2]};
+    return (int)p.poles.size() - 1;
+}
+
 void piece_point(const Piece& p, double s, double uv[2]) {
     if (p.kind == LASH_LINE) {
         for (int i = 0; i < 2; ++i) uv[i] = s == 1 ? p.b[i] : p.a[i] + s * (p.b[i] - p.a[i]);
@@ -515,13 +518,9 @@ void piece_point(const Piece& p, double s, double uv[2]) {
         uv[0] = p.c[0] + p.r * cos(t);
         uv[1] = p.c[1] + p.r * sin(t);
     } else {
-        std::vector<PoleUv> h = p.poles;
-        for (PoleUv& q : h) {
-            q[0] *= q[2];
-            q[1] *= q[2];
-        }
-        for (size_t n = h.size() - 1; n > 0; --n)
-            for (size_t i = 0; i < n; ++i)
+        PoleUv h[MAX_ORDER];
+        for (int n = weighted_poles(p, h); n > 0; --n)
+            for (int i = 0; i < n; ++i)
                 for (int c = 0; c < 3; ++c) h[i][c] = (1 - s) * h[i][c] + s * h[i + 1][c];
         uv[0] = h[0][0] / h[0][2];
         uv[1] = h[0][1] / h[0][2];
@@ -544,7 +543,10 @@ void piece_range(const Piece& p, double low[2], double high[2]) {
         }
         return;
     }
-    for (int k = 1; k < 128; ++k) {
+    bool monotone = true; // a curve stays within its poles
+    for (const PoleUv& q : p.poles)
+        for (int i = 0; i < 2; ++i) monotone = monotone && q[i] >= low[i] && q[i] <= high[i];
+    for (int k = 1; k < 128 && !monotone; ++k) {
         double uv[2];
         piece_point(p, k / 128.0, uv);
         for (int i = 0; i < 2; ++i) {

@@ -29,6 +29,8 @@ struct Trim {
     std::vector<Loop> loops; // outer first; none: the whole box
 };
 
+// Poles of a free piece times their weights (MAX_ORDER at most); returns the degree.
+int weighted_poles(const Piece& piece, PoleUv* poles);
 void piece_point(const Piece& piece, double s, double uv[2]); // s in [0, 1] along the piece
 void piece_range(const Piece& piece, double low[2], double high[2]);
 
