@@ -49,11 +49,21 @@ static Vec3 mesh_point(const LashShape* shape, int vertex) {
     return vec3(p[0], p[1], p[2]);
 }
 
+// A triangle is within its longest side of each of its corners.
+static bool is_away(const Looking* look, Vec3 corner, double longest) {
+    const LashShape* s = look->other->shape;
+    Vec3 p = pose_point(look->other_own, corner);
+    for (int i = 0; i < s->parts; ++i)
+        if (lash_box_distance(&s->part[i].box, p) <= 1.001 * longest) return false;
+    return true;
+}
+
 static void look_at_triangle(Looking* look, int triangle, double size) {
     const LashShape* s = look->own->shape;
     const int* v = s->triangle + 3 * (size_t)triangle;
     Vec3 a = mesh_point(s, v[0]), b = mesh_point(s, v[1]), c = mesh_point(s, v[2]);
     double longest = fmax(vec3_distance(a, b), fmax(vec3_distance(b, c), vec3_distance(c, a)));
+    if (is_away(look, a, longest)) return;
     int cuts = (int)fmin(CUTS, ceil(longest / (SHARE * size)));
     if (cuts < 1) cuts = 1;
     for (int i = 0; i <= cuts; ++i) {
