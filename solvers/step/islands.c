@@ -359,13 +359,17 @@ void islands_motion(const LashSim* sim, double** motion, double** off) {
     *off = sim->operators.sparse->shared.off;
 }
 
+bool sparse_may_be_shorter(const LashSim* sim, const Step* step) {
+    return attempt_couples(step->attempt) && sim->settings.max_substeps > 1 &&
+           sim->settings.max_substeps * step->h > 1.5 * sim->settings.h;
+}
+
 bool sparse_shorter_first(const LashSim* sim, const Step* step) {
     const Islands* islands = sim->operators.sparse;
     bool no_answer = false;
     if (!sim_is_sparse(sim)) return false;
     for (int k = 0; k < islands->count; ++k) no_answer = no_answer || islands->island[k]->no_answer;
-    return no_answer && attempt_couples(step->attempt) && sim->settings.max_substeps > 1 &&
-           sim->settings.max_substeps * step->h > 1.5 * sim->settings.h;
+    return no_answer && sparse_may_be_shorter(sim, step);
 }
 
 void sim_use_sparse(LashSim* sim) {

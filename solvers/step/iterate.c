@@ -259,7 +259,7 @@ static bool correct_islands(LashSim* sim, Step* step, Round* round) {
 // Where the motion foreseen already closes other contacts, the pass is not begun: they belong to the set. With many
 // contacts only; that of piles is swept first, a few times per guess, other motion is that of the last steps, once.
 static bool foresees_contacts(LashSim* sim, Step* step, const Operator* operator) {
-    enum { MANY = 32, FORESIGHTS = 3 };
+    enum { MANY = 32, FORESIGHTS = 6 };
     Islands* islands = sim->operators.sparse;
     bool first = islands->foreseen != sim->predictor.guesses;
     if (first) islands->foresights = 0;

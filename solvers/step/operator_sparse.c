@@ -246,8 +246,12 @@ static bool loose_is_cheaper(SparseNewton* newton, const LashBlockGraph* graph, 
     return newton->asked_loose;
 }
 
+double sparse_plain_share(const SparseNewton* newton) {
+    return newton->loose ? LOOSE_DIAGONAL : DIAGONAL;
+}
+
 double sparse_share(const SparseNewton* newton) {
-    return fmax(newton->loose ? LOOSE_DIAGONAL : DIAGONAL, newton->prox);
+    return fmax(sparse_plain_share(newton), newton->prox);
 }
 
 static int matrix_parts(const SparseNewton* newton) {
@@ -378,7 +382,6 @@ void sparse_island_archive(SparseNewton* newton, LashArchive* archive) {
     PASS(loose);
     PASS(split);
     PASS(positions_factored);
-    PASS(position_prox);
     PASS(asked_nodes);
     PASS(asked_loose);
     PASS(together);
@@ -817,6 +820,7 @@ bool sparse_correct_island(LashSim* sim, Step* step, SparseNewton* newton,
                            Convergence* convergence) {
     convergence->used_old = newton->t0 != step->t0;
     if (sparse_correct(sim, step, newton)) return true;
+    if (newton->pile && sparse_may_be_shorter(sim, step)) return false;
     if (newton->split) {
         solve_together(sim, step, newton);
         if (correct_again(sim, step, newton, newton->derivatives)) return true;

@@ -167,8 +167,7 @@ static void lay_out_solvers(Solvers* solvers, const Sizes* sizes, Take* t) {
     int contacts = sizes->dense, rows = sizes->dense_rows;
     if (contacts == 0) return;
     solvers->friction = take_scratch(t, lash_friction_work_size(contacts, rows));
-    solvers->levenberg =
-        take_scratch(t, friction_levenberg_size(contacts, rows) * sizeof(double));
+    solvers->levenberg = take_scratch(t, friction_levenberg_size(contacts, rows) * sizeof(double));
     solvers->projection = take_scratch(t, lash_projection_work_size(contacts));
 }
 

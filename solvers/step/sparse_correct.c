@@ -198,7 +198,7 @@ static void slot_velocities(LashSim* sim, const Step* step, SparseNewton* newton
         lash_row_velocity(system, item, step->G, shared->dd, u);
         slot->gap = step->g[item->row] + u[0];
         int tau = slot->x + slot->rows;
-        if (newton->prox > 0)
+        if (newton->prox > 0 && !newton->split)
             slot->gap += newton->prox * slot->lambda_n * (newton->y[tau] - newton->center[tau]);
     }
 }
@@ -386,7 +386,6 @@ static void take_step(LashSim* sim, const Step* step, SparseNewton* newton) {
         for (int r = 0; r < slot->rows && open; ++r) P[r] = 0;
         if (slot->has_tau && !slot->closed) P[slot->rows] = 0;
     }
-    if (newton->swept && newton->positions_wait) sparse_sweep(sim, step, newton);
     ++sim->info.solver;
 }
 
@@ -500,7 +499,8 @@ static Errors descend(LashSim* sim, Step* step, SparseNewton* newton, Errors eno
         if (k > 0 && best <= 1) break;
         let_velocities_wait(newton, errors, enough);
         decide(step, newton, no_impulses(newton) ? -threshold : threshold, band);
-        if (!ready(sim, step, newton, error > slow_rate(newton) * last, from_nothing && k == 0)) break;
+        if (!ready(sim, step, newton, error > slow_rate(newton) * last, from_nothing && k == 0))
+            break;
         last = error;
         take_step(sim, step, newton);
     }
@@ -671,6 +671,64 @@ static Errors hold(LashSim* sim, Step* step, SparseNewton* newton, Target target
     return best_errors;
 }
 
+// A pile, from the impulses of sweeps: held near them, and near each answer in turn, whether it is better than the
+// one before or not. One factor serves as many answers as have the same statuses, so the hold is changed only where no
+// answer is found (stronger), or one that is hardly better (weaker). Sliding contacts can make the matrix slightly
+// indefinite: then answers in turn lead away from there, and to where other statuses hold.
+static Errors hold_pile(LashSim* sim, Step* step, SparseNewton* newton, Errors enough) {
+    enum { ROUNDS = 100, IDLE = 25 };
+    static const double FIRST = 1e-4, LEAST = 1e-8, MOST = 0.1, WEAKER = 0.3, STRONGER = 10;
+    static const double SHARE = 0.1,
+                        BETTER = 0.5; // of the error: an answer leaves; a good one leaves
+    size_t bytes = (size_t)newton->unknowns * sizeof *newton->y;
+    Errors errors = plain_errors(sim, step, newton), best = errors;
+    double hold = FIRST, least = LEAST, best_error = in_units(best, enough);
+    memcpy(newton->kept, newton->y, bytes);
+    for (int round = 0, idle = 0; round < ROUNDS && idle < IDLE && best_error > 1; ++round) {
+        double last = in_units(errors, enough);
+        Errors near = {fmax(0.5 * enough.velocity, SHARE * errors.velocity),
+                       fmax(0.5 * enough.position, SHARE * errors.position)};
+        memcpy(newton->center, newton->y, bytes);
+        newton->prox = hold;
+        if (!(in_units(descend(sim, step, newton, near, false), near) <= 1)) {
+            least = hold / WEAKER;
+            hold *= STRONGER;
+            memcpy(newton->y, newton->center, bytes);
+            if (hold > MOST || !sparse_may_factor(sim, newton)) break;
+            continue;
+        }
+        errors = plain_errors(sim, step, newton);
+        double error = in_units(errors, enough);
+        if (error > BETTER * last) hold = fmax(least, WEAKER * hold);
+        ++idle;
+        if (!(error < best_error)) continue;
+        idle = 0;
+        best_error = error;
+        best = errors;
+        memcpy(newton->kept, newton->y, bytes);
+    }
+    memcpy(newton->y, newton->kept, bytes);
+    newton->prox = 0;
+    return best;
+}
+
+// Velocities first, then positions beside them. The first correction of a pass need only show which contacts close.
+static Errors correct_pile(LashSim* sim, Step* step, SparseNewton* newton, Target target) {
+    static const double SHARE_V = 1e-2, SHARE_P = 5e-2;
+    const IslandErrors* worst = &sim->operators.sparse->worst;
+    Errors enough = target.enough;
+    if (step->correction == 0) {
+        double v = worse(worst->contact, worse(worst->velocity, worst->dynamics));
+        enough.velocity = fmax(enough.velocity, SHARE_V * v);
+        enough.position = fmax(enough.position, SHARE_P * worst->position);
+    }
+    newton->positions_wait = true;
+    Errors errors = hold_pile(sim, step, newton, enough);
+    newton->positions_wait = false;
+    if (!(errors.velocity <= target.near.velocity)) return (Errors){INFINITY, INFINITY};
+    return hold_pile(sim, step, newton, enough);
+}
+
 // Where Newton alone does not end: interior points, then held near their answer; in later corrections
 // held near that of the one before.
 static Errors correct_held(LashSim* sim, Step* step, SparseNewton* newton, Target* target) {
@@ -691,11 +749,10 @@ static Errors correct_held(LashSim* sim, Step* step, SparseNewton* newton, Targe
 static Errors by_newton(LashSim* sim, Step* step, SparseNewton* newton, Target target) {
     enum { LONGEST = 63, FEW = 3 };
     static const double FIRST = 1e-3; // hold
+    if (newton->pile) return correct_pile(sim, step, newton, target);
     if (step->correction > 0) return iterate(sim, step, newton, target.enough, false);
     if (newton->wait == 0) {
-        newton->swept = sparse_may_sweep(sim, step, newton);
-        Errors errors = iterate(sim, step, newton, target.enough, !newton->swept);
-        newton->swept = false;
+        Errors errors = iterate(sim, step, newton, target.enough, true);
         bool good = in_units(errors, target.near) <= 1;
         if (good) newton->longest = 0;
         if (good || !newton->singular) return errors;
@@ -713,10 +770,12 @@ bool sparse_correct(LashSim* sim, Step* step, SparseNewton* newton) {
     Errors errors = {INFINITY, INFINITY};
     if (step->correction == 0) newton->held = false;
     begin(sim, step, newton);
+    newton->pile = sparse_is_pile(sim, step, newton);
     if (!isfinite(newton->b_norm)) return false;
     if (!newton->held) errors = by_newton(sim, step, newton, target);
     bool alone = sim->operators.contacts == NULL; // no full matrices to go on with, which cost less
-    if (alone && !(in_units(errors, target.near) <= 1))
+    bool shorter = newton->pile && sparse_may_be_shorter(sim, step); // which costs less
+    if (alone && !shorter && !(in_units(errors, target.near) <= 1))
         errors = correct_held(sim, step, newton, &target);
     newton->no_answer = !(in_units(errors, target.near) <= 1);
     if (newton->no_answer) return false;

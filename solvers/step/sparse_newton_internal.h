@@ -72,26 +72,25 @@ typedef struct SparseNewton { // what is added is saved with a run by sparse_new
     double *turn, *turn_tau; // (size x size) per slot: d(G* P)/dq, d(G tau)/dq
     bool curved;             // turn_tau counts
     Derivatives derivatives;
-    bool factored;        // lu holds factors of the statuses `made`
-    bool fresh;           // of the present linearisation
-    double h, t0;         // step of the derivatives: length, start [s]
-    int factors;          // made since the pass began
-    bool again;           // in this pass: there was no answer, it is tried otherwise
-    bool plain;           // in this pass: with all derivatives there was no answer
-    bool held;            // in this pass: Newton alone did not end
-    bool swept;           // in this pass: a pile, which sweeps lead near the answer
-    int wait, longest;    // passes to come that do not begin at P = 0, of the run of them
-    bool singular;        // of the last iteration: its impulses were those of a singular matrix
-    bool no_answer;       // of the last correction: there was none
-    bool interior;        // the matrix is that of interior points
-    double made_prox;     // of the factor
-    double position_prox; // of that of positions
-    double prox;          // proximal term: u + prox lambda (P - center)
-    bool known;           // its key, lists and slots are made
-    bool listed;          // and its matrix is still to be
-    uint64_t solved;      // Predictor.guesses from which it was solved last
-    double old_rate;      // of a correction with an operator of an earlier step
-    double b_norm;        // scale of its contacts' errors [m/s]
+    bool factored;     // lu holds factors of the statuses `made`
+    bool fresh;        // of the present linearisation
+    double h, t0;      // step of the derivatives: length, start [s]
+    int factors;       // made since the pass began
+    bool again;        // in this pass: there was no answer, it is tried otherwise
+    bool plain;        // in this pass: with all derivatives there was no answer
+    bool held;         // in this pass: Newton alone did not end
+    bool pile;         // of the last correction: sweeps have led it near the answer
+    int wait, longest; // passes to come that do not begin at P = 0, of the run of them
+    bool singular;     // of the last iteration: its impulses were those of a singular matrix
+    bool no_answer;    // of the last correction: there was none
+    bool interior;     // the matrix is that of interior points
+    double made_prox;  // of the factor
+    double prox;       // proximal term: u + prox lambda (P - center)
+    bool known;        // its key, lists and slots are made
+    bool listed;       // and its matrix is still to be
+    uint64_t solved;   // Predictor.guesses from which it was solved last
+    double old_rate;   // of a correction with an operator of an earlier step
+    double b_norm;     // scale of its contacts' errors [m/s]
     int vector_capacity;
     double *y, *x, *best, *kept, *center; // (unknowns) inner iterate, change, ...
     double *velocities, *positions;       // (unknowns) right sides and solutions of a split
@@ -132,15 +131,15 @@ struct Islands {
     bool* made;               // (capacity) scratch: its operator is made anew
     double* largest;          // (capacity) impulse
     Sweeps* sweeps;
-    uint64_t foreseen;        // Predictor.guesses with which contacts were foreseen last
-    int foresights;           // from it
-    uint64_t key;             // of all
-    bool known;               // the numbers are those of `key`
-    int *of_block, *before;   // (blocks) island of a body, in the pass before
-    int* place;               // (blocks) scratch
-    int* first;               // (capacity + 1) scratch
-    int *body, *joint;        // (blocks), (joints) sorted by island
-    int* contact;             // (contact_capacity) interactions that take part, likewise
+    uint64_t foreseen;      // Predictor.guesses with which contacts were foreseen last
+    int foresights;         // from it
+    uint64_t key;           // of all
+    bool known;             // the numbers are those of `key`
+    int *of_block, *before; // (blocks) island of a body, in the pass before
+    int* place;             // (blocks) scratch
+    int* first;             // (capacity + 1) scratch
+    int *body, *joint;      // (blocks), (joints) sorted by island
+    int* contact;           // (contact_capacity) interactions that take part, likewise
     int contact_capacity;
 };
 
@@ -183,6 +182,7 @@ static inline bool sparse_closes_loops(const SparseNewton* newton) {
 }
 // Share of lambda on the diagonal of contacts in the factors.
 double sparse_share(const SparseNewton* newton);
+double sparse_plain_share(const SparseNewton* newton); // without what holds an iterate
 // May there be one more factor in this pass?
 enum { SPARSE_MOST_FACTORS = 200 }; // of an island in a pass
 bool sparse_may_factor(LashSim* sim, const SparseNewton* newton);
@@ -190,6 +190,8 @@ bool sparse_may_factor(LashSim* sim, const SparseNewton* newton);
 bool sparse_factor(LashSim* sim, Step* step, SparseNewton* newton);
 // x <- K^-1 x with the factors at hand.
 void sparse_solve(LashSim* sim, const Step* step, SparseNewton* newton, double* x);
+// May a step in shorter parts be tried before a matrix that costs more?
+bool sparse_may_be_shorter(const LashSim* sim, const Step* step);
 // Renews the operator of an island where the one at hand would need too long.
 void sparse_renew(LashSim* sim, Step* step, SparseNewton* newton, Convergence* convergence);
 // One correction of v, P, tau and the shift with it. False: no answer.
@@ -217,8 +219,7 @@ bool sparse_interior(LashSim* sim, Step* step, SparseNewton* newton);
 // Sweeps over the contacts of a pile (sparse_sweeps.c).
 Sweeps* sweeps_create(const LashSystem* system);
 void sweeps_destroy(Sweeps* sweeps);
-bool sparse_may_sweep(const LashSim* sim, const Step* step, const SparseNewton* newton);
-void sparse_sweep(LashSim* sim, const Step* step, SparseNewton* newton); // y moves, dd with dv
+bool sparse_is_pile(const LashSim* sim, const Step* step, const SparseNewton* newton);
 // Before a pass, at the iterate evaluated last: v and P are swept, and `wanted` names the contacts that push then
 // beside those of the set.
 typedef enum Foresight {

@@ -66,7 +66,7 @@ void sparse_split_structure(SparseNewton* newton) {
 }
 
 bool sparse_positions_as_factored(const SparseNewton* newton) {
-    if (!newton->positions_factored || newton->prox != newton->position_prox) return false;
+    if (!newton->positions_factored) return false;
     for (int s = 0; s < newton->slots; ++s)
         if (newton->slot[s].closed != newton->slot[s].made_closed) return false;
     return true;
@@ -115,7 +115,7 @@ static void write_slot(const LashSim* sim, const Step* step, const SparseNewton*
     const LashBlockLu* lu = newton->position_lu;
     const double* G = step->G + item->offset;
     int points = newton->position_graph.size[slot->node], at = slot->tau_at;
-    double share = slot->closed ? sparse_share(newton) : 1;
+    double share = slot->closed ? sparse_plain_share(newton) : 1;
     for (int b = 0; b < item->touched && !slot->empty; ++b) {
         int n = lash_block_size(sim->system, item->block[b]);
         int body = newton->shared->body_node[item->block[b]];
@@ -142,7 +142,6 @@ bool sparse_factor_positions(LashSim* sim, const Step* step, SparseNewton* newto
         write_slot(sim, step, newton, slot, value);
         slot->made_closed = slot->closed;
     }
-    newton->position_prox = newton->prox;
     newton->positions_factored = lash_block_lu_eliminate(newton->position_lu, LASH_RANK_SINGULAR);
     return newton->positions_factored;
 }

@@ -1,16 +1,15 @@
-// Sweeps over the contacts of a pile (the nonsmooth Gauss-Seidel of M. Jean, CMAME 177, 1999), before a pass
-// and between the Newton steps of its correction: contact after contact is solved exactly while the others
-// wait,
+// Sweeps over the contacts of a pile (the nonsmooth Gauss-Seidel of M. Jean, CMAME 177, 1999) before a pass: contact
+// after contact is solved exactly while the others wait,
 //
 //     q = u + G'x - W P,   P <- exact solution of one contact U = W P + q,   x <- x + M^-1 G* dP,
 //
 // x the change of velocities since the sweeps began, M the masses alone, W = G'M^-1 G* of one contact. What
 // moves few bodies settles in a few sweeps, where Newton needs a factor for each round of changed statuses;
-// what moves many hardly changes, and is Newton's. Nothing is accepted for having been swept: a pass begins
-// from it, and its residuals are those of the step.
+// what moves many hardly changes, and is left to Newton (sparse_correct.c, hold_pile). Nothing is accepted for having
+// been swept: a pass begins from it, and its residuals are those of the step.
 //
-// Before a pass an open contact acts once its gap, as the sweeps have the motion, closes: a ball that
-// one impact pushes into the next does not cost a pass of its own.
+// An open contact acts once its gap, as the sweeps have the motion, closes: a ball that one impact pushes into the next
+// does not cost a pass of its own.
 //
 // A contact is solved again only where one of its bodies has moved since by more than what the sweeps end with.
 #include <math.h>
@@ -24,9 +23,8 @@
 // Share of the largest change of the first sweep that is left alone.
 static const double LITTLE = 1e-3;
 enum {
-    MANY = 32,     // contacts: fewer are Newton's in a few factors
-    FORESEEN = 60, // sweeps before a pass
-    BETWEEN = 10   // and between two Newton steps
+    MANY = 32, // contacts: fewer are Newton's in a few factors
+    MOST_SWEEPS = 100
 };
 
 typedef struct Swept { // a contact
@@ -159,10 +157,10 @@ static double visit(const LashSystem* system, Sweeps* sweeps, Swept* swept, cons
 }
 
 // Forth and back in turn, until little changes any more.
-static void sweep(const LashSystem* system, Sweeps* sweeps, const double* rows, double w, int most) {
+static void sweep(const LashSystem* system, Sweeps* sweeps, const double* rows, double w) {
     double first = 0;
     memset(sweeps->moved, 0, (size_t)system->blocks * sizeof *sweeps->moved);
-    for (int k = 0; k < most; ++k) {
+    for (int k = 0; k < MOST_SWEEPS; ++k) {
         double largest = 0;
         for (int i = 0; i < sweeps->count; ++i) {
             int at = k % 2 ? sweeps->count - 1 - i : i;
@@ -203,9 +201,7 @@ static bool is_pile(const Count* count) {
            count->rows <= count->velocities;
 }
 
-// --- Between Newton steps --------------------------------------------------------------------------
-
-bool sparse_may_sweep(const LashSim* sim, const Step* step, const SparseNewton* newton) {
+bool sparse_is_pile(const LashSim* sim, const Step* step, const SparseNewton* newton) {
     Count count = {.bodies = newton->bodies};
     if (!newton->split || !can_sweep(sim, step)) return false;
     for (int s = 0; s < newton->slots; ++s)
@@ -213,32 +209,6 @@ bool sparse_may_sweep(const LashSim* sim, const Step* step, const SparseNewton* 
     for (int i = 0; i < newton->bodies; ++i)
         count.velocities += lash_block_size(sim->system, newton->body[i]);
     return is_pile(&count);
-}
-
-void sparse_sweep(LashSim* sim, const Step* step, SparseNewton* newton) {
-    const LashSystem* system = sim->system;
-    Sweeps* sweeps = sim->operators.sparse->sweeps;
-    begin(sweeps, newton->slots, newton->D_size);
-    for (int i = 0; i < newton->bodies; ++i) {
-        int b = newton->body[i], at = system->block_start[b];
-        memset(sweeps->x + at, 0, (size_t)lash_block_size(system, b) * sizeof(double));
-    }
-    sparse_velocities(sim, step, newton);
-    for (int s = 0; s < newton->slots; ++s) {
-        const Slot* slot = &newton->slot[s];
-        const LashInteraction* item = &step->list->item[slot->item];
-        if (slot->rows == 0 || slot->empty) continue;
-        Swept* swept = add(sim, sweeps, item, law_rows(step), step->G_star, newton->y + slot->x);
-        memcpy(swept->u, slot->u, sizeof slot->u);
-    }
-    double w = step->stencil.d_v;
-    sweep(system, sweeps, law_rows(step), w, BETWEEN);
-    for (int i = 0; i < newton->bodies; ++i) {
-        int b = newton->body[i], n = lash_block_size(system, b), at = system->block_start[b];
-        double* y = newton->y + newton->shared->body_x[b];
-        lash_axpy(n, 1, sweeps->x + at, y);
-        lash_axpy(n, w, sweeps->x + at, y + n);
-    }
 }
 
 // --- Before a pass ---------------------------------------------------------------------------------
@@ -301,12 +271,11 @@ Foresight contacts_foresee(LashSim* sim, Step* step) {
     Foresight foresight = FORESEES_NOT;
     if (!can_sweep(sim, step)) return FORESEES_NOT;
     Near near = name_near(sim, step);
-    if (is_pile(&near.acting) &&
-        sim_evaluate(sim, step->t0 + step->h, step->q_end, step->wanted, step->g, step->g_t,
-                     step->G)) {
+    if (is_pile(&near.acting) && sim_evaluate(sim, step->t0 + step->h, step->q_end, step->wanted,
+                                              step->g, step->g_t, step->G)) {
         begin(sweeps, near.contacts, near.numbers);
         gather_near(sim, step, sweeps);
-        sweep(sim->system, sweeps, step->G, step->stencil.d_v, FORESEEN);
+        sweep(sim->system, sweeps, step->G, step->stencil.d_v);
         lash_axpy(sim->system->nv, 1, sweeps->x, step->v);
         foresight = FORESEES_MOTION;
         for (int k = 0; k < sweeps->count; ++k) {
