@@ -21,7 +21,7 @@
 #include "solvers/schemes/scheme.h"
 #include "solvers/step/sim_internal.h"
 
-enum { VERSION = 3 };
+enum { VERSION = 4 };
 
 typedef struct Header {
     char magic[8];
