@@ -190,6 +190,11 @@ struct LashSystem {
     void (*contract)(const LashSystem* system, LashSystemWork* work, double t, const double* q,
                      int i, const double* P, const double* v, double* dGP, double* dGv);
 
+    // x (nv) += G P of interaction i to 30 digits, with bodies at q (+) s d, rounded nowhere. False: no more
+    // is known of its directions than evaluate says. NULL: of none.
+    bool (*push)(const LashSystem* system, LashSystemWork* work, const double* q, double s,
+                 const double* d, int i, const double* P, LashWide* x);
+
     // How far the two surfaces of this number move against each other at most while q moves to
     // q (+) d: their least gap cannot change by more. NULL where no interaction has surfaces.
     double (*surface_motion)(const LashSystem* system, int surfaces, const double* d);

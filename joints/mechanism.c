@@ -9,14 +9,17 @@
 #include <string.h>
 
 #include "core/arena.h"
+#include "joints/contact/contact_wide.h"
 #include "joints/mechanism_internal.h"
 
 // --- Kinematics ----------------------------------------------------------------------------------
 
+static inline BodyState state_at(const double* r) {
+    return (BodyState){vec3(r[0], r[1], r[2]), quat_matrix(quat(r[3], r[4], r[5], r[6]))};
+}
+
 static void place_body(int i, const double* q, BodyState* body) {
-    const double* r = q + 7 * (i - 1);
-    body[i].x = vec3(r[0], r[1], r[2]);
-    body[i].R = quat_matrix(quat(r[3], r[4], r[5], r[6]));
+    body[i] = state_at(q + 7 * (i - 1));
 }
 
 void mechanism_place(const LashMechanism* mech, const double* q, BodyState* body) {
@@ -71,19 +74,20 @@ static void initial_state(const LashSystem* system, double* q, double* v) {
 }
 
 // x += s d_x,  p <- p exp(s d_omega / 2)
+static inline void move_body(const double* q, double s, const double* d, double* result) {
+    Quat p = quat_mul(quat(q[3], q[4], q[5], q[6]), quat_exp(vec3(s * d[3], s * d[4], s * d[5])));
+    result[0] = q[0] + s * d[0];
+    result[1] = q[1] + s * d[1];
+    result[2] = q[2] + s * d[2];
+    result[3] = p.w;
+    result[4] = p.x;
+    result[5] = p.y;
+    result[6] = p.z;
+}
+
 static void move(const LashSystem* system, const double* q, double s, const double* d,
                  double* result) {
-    for (int i = 0; i < system->blocks; ++i, q += 7, d += 6, result += 7) {
-        Quat p =
-            quat_mul(quat(q[3], q[4], q[5], q[6]), quat_exp(vec3(s * d[3], s * d[4], s * d[5])));
-        result[0] = q[0] + s * d[0];
-        result[1] = q[1] + s * d[1];
-        result[2] = q[2] + s * d[2];
-        result[3] = p.w;
-        result[4] = p.x;
-        result[5] = p.y;
-        result[6] = p.z;
-    }
+    for (int i = 0; i < system->blocks; ++i) move_body(q + 7 * i, s, d + 6 * i, result + 7 * i);
 }
 
 static void difference(const LashSystem* system, const double* b, const double* a, double* d) {
@@ -378,6 +382,27 @@ static void contract(const LashSystem* system, LashSystemWork* work, double t, c
     } else {
         joint_contract(mech, work, item, P, touched, dGP, dGv);
     }
+}
+
+static bool push(const LashSystem* system, LashSystemWork* work, const double* q, double s,
+                 const double* d, int i, const double* P, LashWide* x) {
+    const LashMechanism* mech = of(system);
+    const LashInteraction* item = &work->list.item[i];
+    if (pair_id_is(item->id) || item->id < CONTACT_ID) return false;
+    const Contact* contact = &mech->contact[item->id - CONTACT_ID];
+    BodyState* body = work->body;
+    body[0] = (BodyState){vec3_zero(), mat3_identity()};
+    for (int k = 0; k < item->touched; ++k) {
+        int block = item->block[k];
+        double there[7];
+        move_body(q + 7 * block, s, d + 6 * block, there);
+        body[block + 1] = state_at(there);
+    }
+    ContactView view;
+    ContactState near;
+    contact_view(contact->a > 0 ? &body[contact->a] : NULL, &body[contact->b], &view);
+    contact_gap(contact, &view, &near);
+    return contact_push_wide(contact, q, s, d, &near, work->levers, item->rows, P, x);
 }
 
 static double surface_motion(const LashSystem* system, int surfaces, const double* d) {
@@ -706,6 +731,7 @@ const LashSystem* lash_mechanism_system(LashMechanism* mech) {
                                 .collect = collect,
                                 .evaluate = evaluate,
                                 .contract = contract,
+                                .push = push,
                                 .surface_motion = surface_motion,
                                 .accept = accept,
                                 .name = name};
@@ -728,8 +754,7 @@ const LashSystem* lash_mechanism_system(LashMechanism* mech) {
 
 static BodyState state_of(int body, const double* q) {
     if (body == 0) return (BodyState){vec3_zero(), mat3_identity()};
-    const double* r = q + 7 * (body - 1);
-    return (BodyState){vec3(r[0], r[1], r[2]), quat_matrix(quat(r[3], r[4], r[5], r[6]))};
+    return state_at(q + 7 * (body - 1));
 }
 
 // Frames of a joint at q; state: the two bodies, which f points to.

@@ -334,6 +334,49 @@ static inline void check_contracted(Probe* p) {
     }
 }
 
+static inline void push_zero(const Probe* p, LashWide* x) {
+    for (int i = 0; i < p->s->nv; ++i) x[i] = 0;
+}
+
+// Where it is known to 30 digits G P is that of doubles, and follows a displacement of 1e-22.
+static inline void check_push(Probe* p) {
+    const LashSystem* s = p->s;
+    const double P[LASH_MAX_ROWS] = {0.7, -1.3, 0.4, 1.1, -0.2, 0.9}, tiny = 1e-22;
+    LashWide *x = lash_alloc((size_t)s->nv * sizeof *x), *y = lash_alloc((size_t)s->nv * sizeof *y);
+    for (int i = 0; i < p->list->count && s->push != NULL; ++i) {
+        const LashInteraction* item = &p->list->item[i];
+        double dGP[24 * 24], GP[24], U[LASH_MAX_ROWS];
+        push_zero(p, x);
+        if (!s->push(s, p->work, p->q, 0.5, p->v, i, P, x)) continue;
+        s->move(s, p->q, 0.5, p->v, p->x);
+        products(p, p->x, i, P, GP, U);
+        for (int b = 0, at = 0; b < item->touched; ++b)
+            for (int j = s->block_start[item->block[b]]; j < s->block_start[item->block[b] + 1];
+                 ++j)
+                check("push", (double)x[j], GP[at++], 1e-12);
+        push_zero(p, x);
+        memset(p->unit, 0, (size_t)s->nv * sizeof(double));
+        assert_true(s->push(s, p->work, p->q, 1, p->unit, i, P, x));
+        s->contract(s, p->work, p->t, p->q, i, P, p->v, dGP, NULL);
+        const double* column = dGP;
+        for (int b = 0; b < item->touched; ++b) {
+            for (int j = s->block_start[item->block[b]]; j < s->block_start[item->block[b] + 1];
+                 ++j) {
+                push_zero(p, y);
+                p->unit[j] = tiny;
+                assert_true(s->push(s, p->work, p->q, 1, p->unit, i, P, y));
+                p->unit[j] = 0;
+                for (int a = 0; a < item->touched; ++a)
+                    for (int k = s->block_start[item->block[a]];
+                         k < s->block_start[item->block[a] + 1]; ++k)
+                        check("d(push)/dq", (double)((y[k] - x[k]) / tiny), *column++, 1e-9);
+            }
+        }
+    }
+    lash_free(x);
+    lash_free(y);
+}
+
 // wanted limits G and g_t; gaps are always given; a NULL G asks for gaps only.
 static inline void check_wanted(Probe* p) {
     const LashSystem* s = p->s;
@@ -403,6 +446,7 @@ static inline void check_system(const LashSystem* s, double spread, double energ
             if (levers == LASH_OWN_POINTS && s->set_levers == NULL) break;
             check_gap_gradients(&p);
             check_contracted(&p);
+            check_push(&p);
             check_wanted(&p);
         }
         if (s->linear_motion) check_linear_motion(&p);

@@ -15,8 +15,6 @@
 
 #include "joints/lanes.h"
 
-static const double POLE = 1e-12; // nearest to a sphere's lower pole that tangents are taken [-]
-
 static bool is_disc(const Contact* contact) {
     return contact->def.b_type == LASH_FEATURE_DISC;
 }
@@ -114,7 +112,7 @@ static inline void tangents(const Contact* contact, Vec3 n, Vec3* t1, Vec3* t2) 
         return;
     }
     n = mat3_mul_transposed(*A, n);
-    double k = -1 / fmax(1 + n.z, POLE), b = n.x * n.y * k;
+    double k = -1 / fmax(1 + n.z, CONTACT_POLE), b = n.x * n.y * k;
     *t1 = mat3_mul(*A, vec3(1 + n.x * n.x * k, b, -n.x));
     *t2 = mat3_mul(*A, vec3(b, 1 + n.y * n.y * k, -n.y));
 }
@@ -167,7 +165,7 @@ static void sphere_turning(const Contact* contact, const Contraction* contractio
     if (contraction->rows == 1) return;
     Mat3 A = mat3_product(contraction->a->R, contact->a_axes), At = mat3_transpose(A);
     Vec3 n = mat3_mul(At, contraction->t[0]);
-    double k = -1 / fmax(1 + n.z, POLE), kk = k * k;
+    double k = -1 / fmax(1 + n.z, CONTACT_POLE), kk = k * k;
     Mat3 d1 = {{2 * n.x * k, n.y * k, -1, 0, n.x * k, 0, n.x * n.x * kk, n.x * n.y * kk, 0}};
     Mat3 d2 = {{n.y * k, 0, 0, n.x * k, 2 * n.y * k, -1, n.x * n.y * kk, n.y * n.y * kk, 0}};
     d1 = mat3_product(A, mat3_product(d1, At));

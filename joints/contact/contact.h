@@ -10,6 +10,8 @@
 
 #include "joints/contact/contraction.h"
 
+static const double CONTACT_POLE = 1e-12; // 1 + n.z of a sphere's lower pole at least, for tangents
+
 typedef struct Contact {
     LashContactDef def; // name owned
     int a, b;           // bodies: 0 is the ground

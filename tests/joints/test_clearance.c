@@ -35,6 +35,38 @@ static LashMechanism* loose_pair(const Case* c, bool ground) {
     return mech;
 }
 
+// Contacts of a joint whose impulses are known to 30 digits, of all that it has (check_system: they are those
+// of doubles, and follow a displacement of 1e-22).
+static void assert_known(LashJointType type, const LashClearanceDef* play, int known, int all) {
+    LashMechanism* mech = loose_pair(&(Case){type, *play}, false);
+    const LashSystem* system = lash_mechanism_system(mech);
+    Probe p = probe_create(system);
+    LashWide x[12] = {0};
+    const double P[LASH_MAX_ROWS] = {1}, d[12] = {0};
+    int found = 0;
+    for (int i = p.list->bilateral; i < p.list->count; ++i)
+        found += system->push(system, p.work, p.q, 0, d, i, P, x);
+    assert_int_equal(p.list->count - p.list->bilateral, all);
+    assert_int_equal(found, known);
+    probe_destroy(&p);
+    lash_mechanism_destroy(mech);
+}
+
+static void round_surfaces_push_with_thirty_digits(void** state) {
+    (void)state;
+    LashClearanceDef pin = play_def(0.4, 0.3), collar = pin, box = pin;
+    pin.pin_length = 0.8;
+    collar.bore_length = 0.9;
+    collar.axial = 0.2;
+    collar.collar_radius = 0.45;
+    box.width = box.height = 0.5;
+    box.pin_length = 0.9;
+    assert_known(LASH_CYLINDRICAL, &pin, 2, 2);
+    assert_known(LASH_SPHERICAL, &pin, 1, 1);
+    assert_known(LASH_REVOLUTE, &collar, 2, 10);
+    assert_known(LASH_PRISMATIC, &box, 0, 16); // its normals rest in the guide
+}
+
 static void derivatives_of_every_clearance_match_differences(void** state) {
     (void)state;
     LashClearanceDef pin = play_def(0.4, 0.3), bore = pin, collar = pin, box = pin, plate = pin;
@@ -509,6 +541,7 @@ static void plate_that_hardly_tilts_goes_on(void** state) {
 }
 
 RUN(TEST(derivatives_of_every_clearance_match_differences),
+    TEST(round_surfaces_push_with_thirty_digits),
     TEST(end_of_a_pin_touches_where_sampling_finds_it),
     TEST(circles_are_found_at_once_as_they_are_alone),
     TEST(gap_is_continuous_while_the_pin_tumbles),
