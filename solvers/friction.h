@@ -54,7 +54,7 @@ typedef enum LashFrictionMethod {
     LASH_FRICTION_ROBUST,        // the three below in turn; an answer names the one that found it
     LASH_FRICTION_PIVOTING,      // without friction: exact; not to be asked for
     LASH_FRICTION_INTERIOR,      // interior points; not to be asked for
-    LASH_FRICTION_PROXIMAL,      // proximal steps; not to be asked for
+    LASH_FRICTION_PROXIMAL,      // proximal steps; asked for in jams only
     LASH_FRICTION_LEAST_SQUARES, // inside the Newton iteration of a step; not to be asked for
     LASH_FRICTION_POLYHEDRAL     // the cone cut to settings.directions planes, by pivoting
 } LashFrictionMethod;
@@ -63,10 +63,12 @@ typedef struct LashFrictionSettings {
     double tolerance;            // of the residual in the measure below
     LashFrictionMeasure measure; // what the tolerance is compared with
     LashFrictionMethod method;
-    int max_iterations;   // sweeps and Newton steps after which no new attempt begins; 0: own limit
-    int directions;       // of the polyhedral cone in space: 3 .. LASH_MAX_DIRECTIONS
-    bool cold;            // true: P on entry is not read
-    bool minimum_norm;    // among equal solutions return the one with the smallest |P|
+    int max_iterations; // sweeps and Newton steps after which no new attempt begins; 0: own limit
+    int directions;     // of the polyhedral cone in space: 3 .. LASH_MAX_DIRECTIONS
+    bool cold;          // true: P on entry is not read
+    double spread;      // |P| lambda / |b| above which rows are taken to contradict each other [-]
+    double shift;       // of Newton's matrix, over the contacts' own eigenvalues, at first [-]
+    bool minimum_norm;  // among equal solutions return the one with the smallest |P|
     const LashStop* stop; // asked between iterations; NULL: none. The best point so far is returned
 } LashFrictionSettings;
 

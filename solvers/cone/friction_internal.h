@@ -20,9 +20,6 @@ enum {
 // A residual below this is near an answer: Newton is given more steps there [-].
 #define LASH_NEAR 1e-4
 
-// Impulses above this many times max |b| / lambda come from contradictory rows [-].
-#define LASH_LARGEST_GAIN 1e7
-
 static inline uint8_t friction_kind(const LashFrictionProblem* problem, int i) {
     return problem->kind == NULL ? (uint8_t)LASH_CONTACT_SPATIAL : problem->kind[i];
 }
@@ -77,6 +74,14 @@ typedef struct Friction {
     bool singular;          // a linear system without full rank was met
     bool band_ready;        // order holds the band ordering
 } Friction;
+
+Friction friction_prepare(const LashFrictionProblem* problem, const LashFrictionSettings* settings,
+                          double* P, double* U, void* work);
+
+// One step of Newton from P, where U = b: dP (m), of which nothing is lost in the rounding of P, and U there.
+// Returns the error of P + dP in LASH_MEASURE_VELOCITY, not over 1 + |b| [m/s]; INFINITY: there is no step.
+double friction_increment(const LashFrictionProblem* problem, const LashFrictionSettings* settings,
+                          const double* P, double* dP, double* U, void* work);
 
 // Shall the methods end: somebody asks for it, or the work allowed is done?
 static inline bool friction_stopped(const Friction* friction) {

@@ -14,7 +14,7 @@
 #include "solvers/cone/reduced.h"
 #include "solvers/linear/dense.h"
 
-static const double SHIFT = 1e-9, SMALLEST_SHIFT = 1e-13; // eps [-]
+static const double SMALLEST_SHIFT = 1e-13; // eps [-]
 
 typedef struct Layout { // where A(i, j) of the reduced matrix stands
     bool band;
@@ -111,7 +111,7 @@ static bool solve(Friction* friction, const Layout* layout) {
 
 // Contradictory rows send P towards infinity: such a point is of no use to anyone.
 static bool bounded(const Friction* friction) {
-    double limit = LASH_LARGEST_GAIN * friction->b_largest;
+    double limit = friction->settings->spread * friction->b_largest;
     for (int i = 0; i < friction->contacts; ++i) {
         const LocalContact* contact = friction->contact + i;
         const double* P = friction->P + contact->row;
@@ -162,7 +162,7 @@ static double start(Friction* friction) {
         lash_block_sparse_order(problem->sparse, friction->order, friction->scratch);
         friction->band_ready = true;
     }
-    friction->newton_shift = SHIFT;
+    friction->newton_shift = friction->settings->shift;
     friction_velocity_at(friction, friction->P, friction->U);
     return friction_residual_at(friction, friction->P, friction->U);
 }
@@ -200,4 +200,36 @@ double friction_newton(Friction* friction, int max_steps, double tolerance) {
     residual = friction_residual_at(friction, friction->P, friction->U);
     friction_remember(friction, residual);
     return residual;
+}
+
+// U = b + W dP
+static void velocity_after(const LashFrictionProblem* problem, const double* dP, double* U) {
+    memcpy(U, problem->b, (size_t)problem->m * sizeof *U);
+    lash_dense_multiply_add(problem->m, problem->m, problem->W, problem->ldw, dP, U);
+}
+
+double friction_increment(const LashFrictionProblem* problem, const LashFrictionSettings* settings,
+                          const double* P, double* dP, double* U, void* work) {
+    Friction friction = friction_prepare(problem, settings, dP, U, work);
+    Reduced* reduced = friction.reduced;
+    Layout layout;
+    int m = problem->m;
+    double *x = friction.x, *rhs = friction.rhs, *at = friction.trial_P;
+    friction.newton_shift = settings->shift;
+    reduced_decide(reduced, 0, P, problem->b);
+    if (!choose_layout(&friction, &layout)) return INFINITY;
+    reduced_extract(reduced, P, x);
+    reduced_expand(reduced, x, at); // onto the span of the statuses
+    for (int i = 0; i < m; ++i) dP[i] = at[i] - P[i];
+    velocity_after(problem, dP, reduced->t);
+    reduced->t[m] = 0;
+    reduced_residual(reduced, reduced->t, x, rhs);
+    for (int i = 0; i < layout.n; ++i) rhs[i] = -rhs[i];
+    assemble(&friction, &layout);
+    if (!solve(&friction, &layout)) return INFINITY;
+    reduced_expand(reduced, rhs, at);
+    for (int i = 0; i < m; ++i) dP[i] += at[i];
+    for (int i = 0; i < m; ++i) at[i] = P[i] + dP[i];
+    velocity_after(problem, dP, U);
+    return friction_error(problem->contacts, friction.contact, LASH_MEASURE_VELOCITY, at, U);
 }

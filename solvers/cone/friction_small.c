@@ -157,14 +157,14 @@ static void small_step(Small* small, bool first) {
 }
 
 // Contradictory rows send P towards infinity: such a point is of no use to anyone.
-static bool bounded(const Small* small) {
+static bool bounded(const Small* small, double spread) {
     double largest = 0;
     for (int i = 0; i < small->problem->contacts; ++i) {
         const LocalContact* contact = small->contact + i;
         double size = fabs(small->P[contact->row]) * contact->lambda;
         if (!(size <= largest)) largest = size;
     }
-    return largest <= LASH_LARGEST_GAIN * small->scale;
+    return largest <= spread * small->scale;
 }
 
 // Newton from the current point. Before any sweep it gives up when a step does not help much, and
@@ -177,7 +177,7 @@ static double small_newton(Small* small, const Rung* rung, const LashFrictionSet
         if (residual <= tolerance && !needed) break;
         reduced_decide(&small->reduced, small->threshold, small->P, small->U);
         small_step(small, k == 0);
-        if (!bounded(small)) return INFINITY;
+        if (!bounded(small, settings->spread)) return INFINITY;
         double before = residual;
         residual = small_check(small);
         if (hurry && residual > 0.2 * before) break;

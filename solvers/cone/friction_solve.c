@@ -18,6 +18,8 @@ LashFrictionSettings lash_friction_settings(void) {
                               .max_iterations = 0,
                               .directions = 8,
                               .cold = false,
+                              .spread = 1e7,
+                              .shift = 1e-9,
                               .minimum_norm = true};
     return s;
 }
@@ -119,8 +121,8 @@ static void* take(char** at, size_t bytes) {
     return part;
 }
 
-static Friction prepare(const LashFrictionProblem* problem, const LashFrictionSettings* settings,
-                        double* P, double* U, void* work) {
+Friction friction_prepare(const LashFrictionProblem* problem, const LashFrictionSettings* settings,
+                          double* P, double* U, void* work) {
     Friction friction = {.problem = problem, .settings = settings, .P = P, .U = U};
     size_t m = (size_t)problem->m, contacts = (size_t)problem->contacts;
     char* at = work;
@@ -286,7 +288,7 @@ LashFrictionInfo lash_friction_solve(const LashFrictionProblem* problem,
         once = friction_once(problem, settings, work, P, U, &info);
     if (once == ONCE_THE_ANSWER) return info;
     check_matrix(problem);
-    Friction friction = prepare(problem, settings, P, U, work);
+    Friction friction = friction_prepare(problem, settings, P, U, work);
     friction.iterations = info.iterations;
     if (method == LASH_FRICTION_POLYHEDRAL) return run_polyhedral(&friction);
     if (once == ONCE_NONE) info = run_method(&friction);

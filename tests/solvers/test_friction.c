@@ -420,6 +420,30 @@ static void large_impulses_do_not_hide_velocities(void** state) {
     assert_true(friction_natural(LASH_CONTACT_SPATIAL, mu, rho, outside, none) > 100);
 }
 
+// A part of 0.1 kg between two of 1e7 kg: W P of 3.5e6 N s is rounded to 4e-9 m/s. The change of P is found from what
+// the velocities really are, with digits of its own; contacts that part keep P = 0.
+static void a_change_of_large_impulses_has_its_own_digits(void** state) {
+    (void)state;
+    enum { M = 2 };
+    const uint8_t kind[M] = {LASH_CONTACT_FRICTIONLESS, LASH_CONTACT_FRICTIONLESS};
+    const double W[M * M] = {10 + 1e-7, -10, -10, 10 + 1e-7}, P[M] = {3.5e6, 3.5e6};
+    const double rest[M] = {1e-9, -2e-9};
+    LashFrictionProblem p = {.contacts = M, .m = M, .kind = kind, .b = rest, .W = W, .ldw = M};
+    LashFrictionSettings s = lash_friction_settings();
+    s.shift = 1e-13;
+    size_t size = (lash_friction_work_size(M, M) + 63) / 64 * 64;
+    void* work = aligned_alloc(64, size);
+    double dP[M], U[M];
+    assert_true(friction_increment(&p, &s, P, dP, U, work) <= 1e-14);
+    assert_near(dP[0] + dP[1], 1e-9 / 1e-7, 1e-5 * 1e-2); // both against the heavy parts
+    assert_near(dP[0] - dP[1], -3e-9 / 20, 1e-15);        // each against the light one
+    const double none[M] = {0, 0}, apart[M] = {0.1, 0.2};
+    p.b = apart;
+    assert_true(friction_increment(&p, &s, none, dP, U, work) == 0);
+    assert_true(dP[0] == 0 && dP[1] == 0 && U[0] == 0.1);
+    free(work);
+}
+
 RUN(TEST(a_workspace_holds_every_smaller_problem), TEST(separating_contacts_get_no_impulse),
     TEST(a_block_sticks_below_and_slides_above_the_friction_angle),
     TEST(the_residual_sees_every_kind_of_error),
@@ -433,4 +457,5 @@ RUN(TEST(a_workspace_holds_every_smaller_problem), TEST(separating_contacts_get_
     TEST(all_methods_agree_where_the_solution_is_unique),
     TEST(the_polyhedral_cone_is_exact_in_the_plane_and_close_in_space),
     TEST(a_double_eigenvalue_does_not_hide_an_error), TEST(the_same_problem_gives_the_same_bits),
-    TEST(large_impulses_do_not_hide_velocities), TEST(nan_and_wrong_sizes_assert))
+    TEST(large_impulses_do_not_hide_velocities), TEST(nan_and_wrong_sizes_assert),
+    TEST(a_change_of_large_impulses_has_its_own_digits))
