@@ -82,6 +82,7 @@ bool contacts_list(LashSim* sim, Step* step) {
         }
     }
     step->b_norm = 0;
+    step->increments = false;
     step->friction_work = 0;
     return true;
 }
@@ -224,7 +225,7 @@ double contact_law_error(LashSim* sim, Step* step, int i) {
         shift[0] = (step->P[item->row] - load_of(step, item)) / (rho * (item->rows - 1));
     double error =
         natural_map(item->rows, item->mu, rho, step->P + item->row, step->U + item->row, shift);
-    return error / (1 + step->b_norm);
+    return sim->jam.tried ? error : error / (1 + step->b_norm);
 }
 
 double contact_gap_error(const Step* step, int k) {
@@ -469,8 +470,8 @@ LashFrictionSettings friction_settings(const LashSim* sim) {
 }
 
 // How many factors and sweeps the friction solvers may still make in this pass.
-static int friction_left(const Step* step) {
-    return tuning.friction_work - step->friction_work;
+static int friction_left(const LashSim* sim, const Step* step) {
+    return (sim->jam.tried ? jam_work(step) : tuning.friction_work) - step->friction_work;
 }
 
 static void count_friction(LashSim* sim, Step* step, int iterations) {
@@ -481,7 +482,7 @@ static void count_friction(LashSim* sim, Step* step, int iterations) {
 LashFrictionInfo friction_solve(LashSim* sim, Step* step, const LashFrictionProblem* problem,
                                 LashFrictionSettings settings, double* P, double* U) {
     LashFrictionInfo info = {LASH_INACCURATE, settings.method, 0, INFINITY};
-    int left = friction_left(step), most = settings.max_iterations;
+    int left = friction_left(sim, step), most = settings.max_iterations;
     if (left <= 0) return info;
     settings.max_iterations = most > 0 && most < left ? most : left;
     info = lash_friction_solve(problem, &settings, P, U, sim->solvers.friction);
@@ -509,6 +510,7 @@ static bool contacts_solve(LashSim* sim, Step* step) {
 bool contacts_solve_coupled(LashSim* sim, Step* step, uint64_t number, Derivatives derivatives) {
     LashFrictionProblem problem = friction_problem(step);
     if (!well_posed(step)) return false;
+    if (sim->jam.tried) return jam_solve_contacts(sim, step, &problem);
     LashFrictionSettings settings = friction_settings(sim);
     settings.max_iterations = tuning.coupled_iterations;
     LashFrictionInfo info = {.outcome = LASH_INACCURATE};
@@ -522,9 +524,9 @@ bool contacts_solve_coupled(LashSim* sim, Step* step, uint64_t number, Derivativ
     if (step->correction > 0) start = FRICTION_WARM;
     // A step that could not be solved whole nor in halves is glad of any forces.
     if (4 * step->h <= sim->settings.h && start != FRICTION_FROM_NOTHING) start = FRICTION_ANY;
-    if (friction_left(step) <= 0) return false;
+    if (friction_left(sim, step) <= 0) return false;
     info = friction_levenberg(&problem, number, settings.tolerance, error * fmin(1e-2, 10 * error),
-                              friction_left(step), start, step->P_c, step->U_c,
+                              friction_left(sim, step), start, step->P_c, step->U_c,
                               sim->solvers.levenberg);
     count_friction(sim, step, info.iterations);
     bool near = info.residual <= fmax(settings.tolerance, 0.1 * error);
@@ -541,6 +543,10 @@ void contacts_take(LashSim* sim, Step* step, const double* P, double* x) {
         const LashInteraction* item = &step->list->item[step->contact[c]];
         double dP[LASH_MAX_ROWS];
         for (int r = 0; r < item->rows; ++r) {
+            if (sim->jam.tried) {
+                dP[r] = jam_take(step, item->row + r, step->first[c] + r);
+                continue;
+            }
             dP[r] = P[step->first[c] + r] - step->P[item->row + r];
             step->P[item->row + r] = P[step->first[c] + r];
         }

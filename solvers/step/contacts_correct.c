@@ -135,6 +135,7 @@ static void pose_contacts(LashSim* sim, Step* step, ContactNewton* newton) {
         }
     }
     if (newton->holds) clear_held_rows(step, step->b, step->P_c);
+    if (sim->jam.tried) memcpy(step->U_c, step->b, (size_t)newton->m * sizeof *step->b);
     lash_dense_subtract_rows(newton->ld, newton->m, step->P_c, 1, step->W, step->ldw, step->b);
     part_empty_slots(step, step->W, step->ldw, step->b);
     if (newton->loads) pose_loads(sim, step, newton);

@@ -150,7 +150,8 @@ static bool ends_early(const LashSim* sim, Step* step) {
 // the error with each correction: what still comes nearer goes on.
 static bool exhausted(const LashSim* sim, const Step* step, const Convergence* convergence) {
     bool couples = attempt_couples(step->attempt);
-    if (couples && sim->info.solver - convergence->solver_first > tuning.most_work) return true;
+    int work = sim->info.solver - convergence->solver_first;
+    if (couples && work > (sim->jam.tried ? jam_work(step) : tuning.most_work)) return true;
     if (convergence->i < convergence->most) return false;
     bool nearer = convergence->error < tuning.gain * convergence->last;
     return !couples || !nearer || convergence->i >= sim->settings.max_iterations;
@@ -369,6 +370,7 @@ static LashOutcome attempt(LashSim* sim, Step* step, Attempt which) {
     bool islands = operator== & operator_sparse;
     LashOutcome outcome =
         islands ? iterate_islands(sim, step, operator) : iterate(sim, step, operator);
+    if (outcome != LASH_CONVERGED && attempt_couples(which)) jam_suspect(sim, step);
     if (sim->trace != NULL)
         trace_attempt(sim, step, operator->name, operator->derivatives(sim, step), solver, outcome);
     return outcome;

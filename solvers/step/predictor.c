@@ -84,6 +84,7 @@ void step_guess(LashSim* sim, Step* step) {
         step->tau[i] = tau[i];
     }
     for (int i = joint_rows; i < step->list->rows; ++i) step->P[i] = step->tau[i] = 0;
+    memset(step->P_low, 0, (size_t)step->list->rows * sizeof *step->P_low);
     if (couples || most == 0 || sim->operators.velocity_joints.rows != joint_rows) return;
     // Redundant rows: what the residuals do not see would grow from step to step.
     lash_joint_solver_project(&sim->operators.velocity_joints, step->P);

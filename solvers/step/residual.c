@@ -189,8 +189,11 @@ static void dynamics(LashSim* sim, Step* step) {
     lash_axpy(system->nv, -h, step->F, step->r);
     if (stencil->potential_h != 0) split_forces(sim, step);
     if (apart) return;
-    lash_rows_apply(system, step->list, 0, step->list->count, step->active, step->G_star, -1,
-                    step->P, step->r);
+    if (sim->jam.tried)
+        jam_impulses(sim, step);
+    else
+        lash_rows_apply(system, step->list, 0, step->list->count, step->active, step->G_star, -1,
+                        step->P, step->r);
 }
 
 // U of joints and contacts.
@@ -283,6 +286,7 @@ void iterate_keep(const LashSim* sim, Step* step) {
     memcpy(step->kept, step->v, nv * sizeof *step->v);
     memcpy(step->kept + nv, step->P, rows * sizeof *step->P);
     memcpy(step->kept + nv + rows, step->tau, rows * sizeof *step->tau);
+    memcpy(step->kept + nv + 2 * rows, step->P_low, rows * sizeof *step->P_low);
     memcpy(step->kept_shift, step->shift, nv * sizeof *step->shift);
 }
 
@@ -291,5 +295,6 @@ void iterate_restore(const LashSim* sim, Step* step) {
     memcpy(step->v, step->kept, nv * sizeof *step->v);
     memcpy(step->P, step->kept + nv, rows * sizeof *step->P);
     memcpy(step->tau, step->kept + nv + rows, rows * sizeof *step->tau);
+    memcpy(step->P_low, step->kept + nv + 2 * rows, rows * sizeof *step->P_low);
     memcpy(step->shift, step->kept_shift, nv * sizeof *step->shift);
 }

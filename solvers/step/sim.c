@@ -69,9 +69,10 @@ static void lay_out_step(Step* step, const LashSystem* system, const Sizes* size
     step->v = take_doubles(t, nv);
     step->answer = take_doubles(t, nv);
     step->dv = take_doubles(t, nv);
-    step->kept = take_doubles(t, nv + 2 * rows);
+    step->kept = take_doubles(t, nv + 3 * rows);
     step->kept_shift = take_doubles(t, nv);
     step->P = take_doubles(t, rows);
+    step->P_low = take_doubles(t, rows);
     step->tau = take_doubles(t, rows);
     step->shift = take_doubles(t, nv);
     step->d = take_doubles(t, nv);
@@ -124,6 +125,7 @@ static void lay_out_contacts(Step* step, const Sizes* sizes, Take* t) {
     step->W = take_scratch(t, rows * (rows + 8) * sizeof(double));
     step->b = take_doubles(t, m + 8);
     step->P_c = take_doubles(t, m);
+    step->dP_c = take_doubles(t, m);
     step->U_c = take_doubles(t, m);
     step->mu = take_doubles(t, nc);
     step->A_n = take_scratch(t, full * full * sizeof(double));
@@ -582,6 +584,38 @@ static void restore_tiny_numbers(unsigned before) {
 #endif
 }
 
+// The step whole, or else in more and more parts.
+static LashOutcome step_whole_or_in_parts(LashSim* sim, double t) {
+    sim->info.substeps = 1;
+    LashOutcome outcome = one_step(sim, sim->settings.h);
+    for (int parts = 2;
+         parts <= sim->settings.max_substeps && !sim->stopped && outcome != LASH_CONVERGED;
+         parts *= 2) {
+        if (parts == 2) copy_state(sim, &sim->now, &sim->saved);
+        outcome = step_in_parts(sim, t, parts);
+    }
+    return outcome;
+}
+
+// The same, and where it has no solution as a jam, if rounding may be why; or the other way round, where steps
+// before were jams.
+static LashOutcome step_or_jam(LashSim* sim, double t) {
+    Jam* jam = &sim->jam;
+    bool at_once = jam->steps > 0;
+    jam->suspected = false;
+    jam->tried = at_once;
+    LashOutcome outcome = step_whole_or_in_parts(sim, t);
+    if (outcome != LASH_CONVERGED && !sim->stopped && (at_once || jam->suspected)) {
+        jam->tried = !at_once;
+        if (sim->info.substeps > 1) copy_state(sim, &sim->saved, &sim->now); // to the last bit
+        start_again(sim);
+        outcome = step_whole_or_in_parts(sim, t);
+    }
+    if (outcome == LASH_CONVERGED) jam_learn(jam, at_once);
+    jam->tried = false;
+    return outcome;
+}
+
 LashStepInfo lash_sim_step(LashSim* sim) {
     LASH_ASSERT(sim != NULL);
     unsigned before = flush_tiny_numbers();
@@ -591,13 +625,7 @@ LashStepInfo lash_sim_step(LashSim* sim) {
     sim->reactions.clean = false;
     sim->stopped = false;
     pushes_clear(sim);
-    sim->info.outcome = one_step(sim, sim->settings.h);
-    for (int parts = 2; parts <= sim->settings.max_substeps && !sim->stopped &&
-                        sim->info.outcome != LASH_CONVERGED;
-         parts *= 2) {
-        if (parts == 2) copy_state(sim, &sim->now, &sim->saved);
-        sim->info.outcome = step_in_parts(sim, t, parts);
-    }
+    sim->info.outcome = step_or_jam(sim, t);
     if (sim->stopped && sim->info.outcome != LASH_CONVERGED) sim->info.outcome = LASH_INTERRUPTED;
     LashFaultKind known = sim->failure.fault.kind;
     bool unexplained = (known == LASH_FAULT_NONE || known == LASH_FAULT_CONTACTS) && !sim->stopped;

@@ -87,6 +87,7 @@ struct Step {
     double* U_start;                 // (rows) U at the start of the step, for the impact law
     uint8_t* has_U_start;            // (count)
     double *v, *P, *tau;             // unknowns: (nv), (rows), (rows)
+    double* P_low;                   // (rows) of a jam: its impulses are P + P_low
     double* shift;                   // (nv) N G tau
     double *d, *q_end;               // (nv) increment; (nq) q (+) d
     const double *q_force, *q_star, *q_mass,
@@ -102,6 +103,8 @@ struct Step {
     int* first;                         // (nc) first row in the contact problem
     double *W, *b, *P_c, *U_c, *mu;     // the contact problem
     int ldw;                            // leading dimension of W
+    double* dP_c;                       // (m) of a jam: change of P, with its own digits
+    bool increments;                    // the contact problem was solved for dP_c
     uint8_t* held;                      // (m) rows of W along which the joints hold the parts
     uint8_t* kind;                      // (nc)
     double* A_n;                        // (nn x nn) position problem of contact normals
@@ -124,7 +127,7 @@ struct Step {
     LashEnergy works;          // works up to its end
     double *w, *w_used;        // (nv) M^-1 G* P; as the increment of the iterate has it
     double *answer, *dv;       // (nv) A^-1 r; the change of v by a correction
-    double *kept, *kept_shift; // (nv + 2 rows), (nv) an iterate that passes
+    double *kept, *kept_shift; // (nv + 3 rows), (nv) an iterate that passes
     uint64_t list_key;         // ids of the list
     bool outside;              // an evaluation was refused: q beyond the motion promised to collect
     int friction_work;         // factors and sweeps of friction solvers in this pass
@@ -235,6 +238,13 @@ typedef struct Experience {
         full_run; // steps to come with full matrices of contacts at once, length of the run
 } Experience;
 
+// Steps that rounding may have stopped (jam.c).
+typedef struct Jam {
+    bool suspected; // an attempt of this step has failed with impulses so large
+    bool tried;     // the step is tried as a jam now
+    int steps, run; // steps to come that are tried as jams at once, length of the run
+} Jam;
+
 // Workspaces of the solvers of complementarity problems.
 typedef struct Solvers {
     void *friction, *levenberg, *projection;
@@ -300,6 +310,7 @@ struct LashSim {
     Predictor predictor;
     Operators operators;
     Experience experience;
+    Jam jam;
     Solvers solvers;
     LastPlaces last_places;
     Step step;
@@ -414,6 +425,16 @@ static inline bool shorter_first(const LashSim* sim, const Step* step) {
            sim->settings.max_substeps > 8;
 }
 
+// --- Jams (jam.c) --------------------------------------------------------------------------------
+void jam_suspect(LashSim* sim, const Step* step); // of the last iterate of an attempt that failed
+void jam_impulses(LashSim* sim, Step* step);      // r -= G* P, in wide numbers
+void jam_learn(Jam* jam, bool at_once);           // a step is solved; at_once: it began as a jam
+int jam_work(const Step* step);                   // factors and sweeps in a pass
+// The friction problem of a coupled correction from P_c. False: not near enough.
+bool jam_solve_contacts(LashSim* sim, Step* step, const LashFrictionProblem* problem);
+// dP of row `row` of the list, row c of the contact problem, which P and P_low become.
+double jam_take(Step* step, int row, int c);
+
 // --- Acceptance (accept.c) -----------------------------------------------------------------------
 // Judges the solved step, books its energies and takes it as the new state.
 LashOutcome step_accept(LashSim* sim, Step* step, LashOutcome outcome);
@@ -475,6 +496,7 @@ double contact_newton_motion_error(LashSim* sim, const Step* step);
 // some steps once the sparse one has found no answer.
 static inline bool sim_is_sparse(const LashSim* sim) {
     if (sim->operators.sparse == NULL) return false;
+    if (sim->jam.tried && sim->operators.contacts != NULL) return false;
     return sim->operators.contacts == NULL || sim->experience.full_steps == 0;
 }
 bool sparse_newton_possible(const LashSystem* system);
@@ -502,7 +524,7 @@ void assemble_loads(LashSim* sim, Step* step, double* W, int ld, double* b, cons
 // Errors of the contact law and, at their level, of the positions at the iterate, joined to those
 // of the joints.
 void contacts_errors(LashSim* sim, Step* step);
-// Error of the law of active contact i, in the scale b_norm of the step [m/s]; error of the gap of normal
+// Error of the law of active contact i, over 1 + b_norm of the step but in jams [m/s]; error of the gap of normal
 // k of the position problem [m].
 double contact_law_error(LashSim* sim, Step* step, int i);
 double contact_gap_error(const Step* step, int k);

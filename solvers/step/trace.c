@@ -41,12 +41,13 @@ static const char* outcome_name(LashOutcome outcome) {
 void trace_attempt(LashSim* sim, const Step* step, const char* operator_name,
                    Derivatives derivatives, int solver_before, LashOutcome outcome) {
     if (sim->trace == NULL) return;
+    bool jam = sim->jam.tried && attempt_couples(step->attempt);
     LashAttempt attempt = {.t = step->t0,
                            .h = step->h,
                            .scheme = lash_scheme_name(sim->settings.scheme),
                            .contacts = step->nc,
                            .set = set_key(step),
-                           .operator_name = operator_name,
+                           .operator_name = jam ? "jam" : operator_name,
                            .derivatives = derivatives_name(derivatives),
                            .iterations = step->correction,
                            .solver = sim->info.solver - solver_before,

@@ -54,6 +54,7 @@ static const struct Tuning {
     double pushes; // P_N > 0 means above this share of the largest impulse: rounding of the solver
     int few_rows;  // of a friction problem that is solved exactly at once
     int friction_work; // factors and sweeps of the friction solvers in a pass: what takes more is cut, and the step made shorter
+    int jam_work;      // the same of a step that is tried as a jam
     int coupled_iterations; // of the friction solver in a coupled correction: the next one goes on
     int search_iterations;  // of a position problem: likewise
     double small_shift;     // d(G tau)/dq counts once the projection moves by this [m, rad]
@@ -93,6 +94,7 @@ static const struct Tuning {
     .pushes = 1e-12,
     .few_rows = 9,
     .friction_work = 200,
+    .jam_work = 5000,
     .coupled_iterations = 100,
     .search_iterations = 100,
     .small_shift = 1e-9,
