@@ -18,6 +18,7 @@ static void measure_gaps(Step* step) {
 
 static void remember_contacts(LashSim* sim, const Step* step) {
     int closed = 0;
+    const double* steady = sim->now.steady_h > 0 ? step->steady : step->P;
     sim->now.last.count = 0;
     for (int i = step->list->bilateral; i < step->list->count; ++i) {
         if (!step->active[i]) continue;
@@ -30,6 +31,7 @@ static void remember_contacts(LashSim* sim, const Step* step) {
         sim->now.last.tau[k] = step->tau[item->row];
         for (int r = 0; r < 3; ++r) {
             sim->now.last.P[3 * k + r] = r < item->rows ? step->P[item->row + r] : 0;
+            sim->now.last.steady[3 * k + r] = r < item->rows ? steady[item->row + r] : 0;
             sim->now.last.U[3 * k + r] = r < item->rows ? step->U[item->row + r] : 0;
         }
         if (joint_friction(item) || !(step->P[item->row] > 0)) continue;
@@ -44,6 +46,7 @@ static void take_over(LashSim* sim, Step* step) {
     size_t nv = (size_t)system->nv, nq = (size_t)system->nq;
     int before = sim->now.last.count;
     events_of_step(sim, step);
+    steady_find(sim, step);
     remember_contacts(sim, step);
     if (sim->scheme->accept != NULL) sim->scheme->accept(sim, step);
     sim->now.h = step->h;

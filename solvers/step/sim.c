@@ -51,6 +51,7 @@ static void lay_out_last(LastContacts* last, int contacts, Take* t) {
     last->P = take_doubles(t, 3 * n);
     last->U = take_doubles(t, 3 * n);
     last->tau = take_doubles(t, n);
+    last->steady = take_doubles(t, 3 * n);
 }
 
 static void lay_out_step(Step* step, const LashSystem* system, const Sizes* sizes, Take* t) {
@@ -74,6 +75,7 @@ static void lay_out_step(Step* step, const LashSystem* system, const Sizes* size
     step->P = take_doubles(t, rows);
     step->P_low = take_doubles(t, rows);
     step->tau = take_doubles(t, rows);
+    step->steady = take_doubles(t, rows);
     step->shift = take_doubles(t, nv);
     step->d = take_doubles(t, nv);
     step->q_end = take_doubles(t, nq);
@@ -110,6 +112,7 @@ static void lay_out_state(const LashSim* sim, State* state, Take* t) {
     state->history = take_doubles(t, sim_history_size(sim));
     state->driver_x = take_doubles(t, drivers);
     state->driver_speed = take_doubles(t, drivers);
+    state->steady_change = take_doubles(t, (size_t)system->nv);
     lay_out_last(&state->last, sim->sizes.contacts, t);
 }
 
@@ -450,6 +453,7 @@ void lash_sim_set_state(LashSim* sim, double t, const double* q, const double* v
     memmove(sim->now.v, v, (size_t)system->nv * sizeof *v);
     sim->predictor.history = 0;
     sim->now.last.count = 0;
+    sim->now.steady_h = 0;
     operator_forget(sim);
     contact_newton_forget(sim);
     sim->now.h = sim->settings.h;
@@ -511,6 +515,7 @@ void last_contacts_copy(const LastContacts* from, LastContacts* to) {
     memcpy(to->P, from->P, 3 * n * sizeof *to->P);
     memcpy(to->U, from->U, 3 * n * sizeof *to->U);
     memcpy(to->tau, from->tau, n * sizeof *to->tau);
+    memcpy(to->steady, from->steady, 3 * n * sizeof *to->steady);
 }
 
 static void copy_state(const LashSim* sim, const State* from, State* to) {
@@ -519,8 +524,10 @@ static void copy_state(const LashSim* sim, const State* from, State* to) {
     to->t = from->t;
     to->h = from->h;
     to->energy = from->energy;
+    to->steady_h = from->steady_h;
     memcpy(to->q, from->q, nq * sizeof *to->q);
     memcpy(to->v, from->v, nv * sizeof *to->v);
+    memcpy(to->steady_change, from->steady_change, nv * sizeof *to->steady_change);
     memcpy(to->history, from->history, sim_history_size(sim) * sizeof *to->history);
     last_contacts_copy(&from->last, &to->last);
     if (drivers == 0) return;

@@ -88,6 +88,7 @@ struct Step {
     uint8_t* has_U_start;            // (count)
     double *v, *P, *tau;             // unknowns: (nv), (rows), (rows)
     double* P_low;                   // (rows) of a jam: its impulses are P + P_low
+    double* steady;                  // (rows) of active contacts: LastContacts.steady of the next step
     double* shift;                   // (nv) N G tau
     double *d, *q_end;               // (nv) increment; (nq) q (+) d
     const double *q_force, *q_star, *q_mass,
@@ -160,6 +161,7 @@ typedef struct LastContacts {
     uint8_t* closed; // it pushed, or its gap is closed
     uint8_t* state;  // ContactState
     double *P, *U, *tau;
+    double* steady; // (3 count) those under which bodies would accelerate least (steady.c)
 } LastContacts;
 void last_contacts_copy(const LastContacts* from, LastContacts* to); // to has room
 
@@ -178,6 +180,8 @@ typedef struct State {
     double* history;                 // of the scheme
     double *driver_x, *driver_speed; // (drivers) where prescribed speeds stand, how fast they move
     LastContacts last;
+    double* steady_change; // (nv) what last.steady does to v in a step of length steady_h
+    double steady_h;       // 0: nothing is known [s]
     LashEnergy energy;
 } State;
 
@@ -392,6 +396,10 @@ void step_guess(LashSim* sim, Step* step);
 void guess_stays(const LashSim* sim, Step* step, int block);
 // Keeps the solved step for the predictor; smooth: no jump in it.
 void step_remember(LashSim* sim, const Step* step, bool smooth);
+
+// --- Impulses of rest (steady.c) -----------------------------------------------------------------
+// Of the solved step, before it becomes the last one: fills step->steady for its active contacts.
+void steady_find(LashSim* sim, Step* step);
 
 // --- Residuals (residual.c) ----------------------------------------------------------------------
 // In this order: places of the iterate; rows there (false: outside the motion promised to collect);
