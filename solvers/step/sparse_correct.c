@@ -464,10 +464,12 @@ static bool seen_before(double* seen, int k, double error) {
     return again;
 }
 
-// With a matrix of their own velocities that are near enough stay as they are: positions need no new factor of theirs.
-static void let_velocities_wait(SparseNewton* newton, Errors errors, Errors enough) {
-    bool near = errors.velocity <= enough.velocity;
-    newton->velocities_wait = near && newton->split && !newton->positions_wait;
+// With a matrix of their own velocities that are near enough need no new factor of theirs for positions: they move on with
+// the one at hand, or stay as they are. Returns whether they are near enough.
+static bool let_velocities_wait(SparseNewton* newton, Errors errors, Errors enough) {
+    bool near = errors.velocity <= enough.velocity && newton->split && !newton->positions_wait;
+    newton->velocities_wait = near && !as_factored(newton);
+    return near;
 }
 
 // Newton from y until it is near enough or nothing helps; y ends at the best iterate. from_nothing:
@@ -497,10 +499,10 @@ static Errors descend(LashSim* sim, Step* step, SparseNewton* newton, Errors eno
             memcpy(newton->best, newton->y, bytes);
         }
         if (k > 0 && best <= 1) break;
-        let_velocities_wait(newton, errors, enough);
         decide(step, newton, no_impulses(newton) ? -threshold : threshold, band);
-        if (!ready(sim, step, newton, error > slow_rate(newton) * last, from_nothing && k == 0))
-            break;
+        bool near = let_velocities_wait(newton, errors, enough);
+        bool slow = !near && error > slow_rate(newton) * last;
+        if (!ready(sim, step, newton, slow, from_nothing && k == 0)) break;
         last = error;
         take_step(sim, step, newton);
     }
