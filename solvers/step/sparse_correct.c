@@ -523,9 +523,9 @@ static Errors iterate(LashSim* sim, Step* step, SparseNewton* newton, Errors eno
         return descend(sim, step, newton, enough, from_nothing);
     }
     newton->positions_wait = true;
-    descend(sim, step, newton, enough, from_nothing);
+    Errors errors = descend(sim, step, newton, enough, from_nothing);
     newton->positions_wait = false;
-    if (newton->singular) return (Errors){INFINITY, INFINITY};
+    if (newton->singular || !(errors.velocity <= enough.velocity)) return (Errors){INFINITY, INFINITY};
     return descend(sim, step, newton, enough, false);
 }
 
