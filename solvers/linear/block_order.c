@@ -276,6 +276,12 @@ static void follow_tree(LashBlockOrder* block_order) {
     lash_free(place);
 }
 
+static void push_ready(Search* search) {
+    for (int i = 0; i < search->graph->nodes; ++i) {
+        if (ready(search, i)) push(search, i);
+    }
+}
+
 LashBlockOrder lash_block_order(const LashBlockGraph* graph, bool as_given) {
     size_t n = (size_t)graph->nodes;
     int capacity = 4 * graph->nodes + 16;
@@ -286,9 +292,7 @@ LashBlockOrder lash_block_order(const LashBlockGraph* graph, bool as_given) {
                         .later = lash_alloc((size_t)capacity * sizeof(int))};
     Search s;
     begin(&s, graph);
-    for (int i = 0; i < graph->nodes && !as_given; ++i) {
-        if (ready(&s, i)) push(&s, i);
-    }
+    if (!as_given) push_ready(&s);
     for (int p = 0; p < graph->nodes; ++p) {
         int node = next_node(&s, p, as_given);
         store(&s, &o, p, node, &capacity);
@@ -311,13 +315,32 @@ void lash_block_order_free(LashBlockOrder* order) {
     *order = (LashBlockOrder){0};
 }
 
+// Of a node of n rows that couples m later ones.
+static double cost_of(double n, double m) {
+    return n * (n * n + n * m + m * m);
+}
+
 double lash_block_order_cost(const LashBlockGraph* graph, const LashBlockOrder* order) {
     double cost = 0;
     for (int p = 0; p < order->nodes; ++p) {
         double n = graph->size[order->order[p]], m = 0;
         for (int i = order->first[p]; i < order->first[p + 1]; ++i)
             m += graph->size[order->later[i]];
-        cost += n * (n * n + n * m + m * m);
+        cost += cost_of(n, m);
     }
+    return cost;
+}
+
+double lash_block_order_cost_up_to(const LashBlockGraph* graph, double most) {
+    Search s;
+    double cost = 0;
+    begin(&s, graph);
+    push_ready(&s);
+    for (int p = 0; p < graph->nodes && cost <= most; ++p) {
+        int node = next_node(&s, p, false);
+        cost += cost_of(graph->size[node], degree(&s, node));
+        eliminate(&s, node);
+    }
+    end(&s);
     return cost;
 }

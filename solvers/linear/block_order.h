@@ -37,6 +37,8 @@ LashBlockOrder lash_block_order(const LashBlockGraph* graph, bool as_given);
 void lash_block_order_free(LashBlockOrder* order);
 // Multiplications of a factorisation in this order.
 double lash_block_order_cost(const LashBlockGraph* graph, const LashBlockOrder* order);
+// The same of the order that would be found, without making it; counting ends above `most`.
+double lash_block_order_cost_up_to(const LashBlockGraph* graph, double most);
 
 #ifdef __cplusplus
 }

@@ -225,13 +225,6 @@ static void name_contacts(SparseNewton* newton, uint8_t* rows, bool loose) {
         rows[newton->slot[s].node] = loose ? LASH_NODE_LOOSE_ROWS : LASH_NODE_SHIFTED_ROWS;
 }
 
-static double cost_of(const LashBlockGraph* graph) {
-    LashBlockOrder order = lash_block_order(graph, false);
-    double cost = lash_block_order_cost(graph, &order);
-    lash_block_order_free(&order);
-    return cost;
-}
-
 // Where contacts close loops, bodies first and contacts after them makes far more fill than any order. Asked
 // again once an island has grown or shrunk by a quarter.
 static bool loose_is_cheaper(SparseNewton* newton, const LashBlockGraph* graph, uint8_t* rows) {
@@ -239,10 +232,10 @@ static bool loose_is_cheaper(SparseNewton* newton, const LashBlockGraph* graph, 
     int change = abs(newton->nodes - newton->asked_nodes);
     if (newton->asked_nodes > 0 && 4 * change <= newton->asked_nodes) return newton->asked_loose;
     newton->asked_nodes = newton->nodes;
-    name_contacts(newton, rows, false);
-    double strict = cost_of(graph);
     name_contacts(newton, rows, true);
-    newton->asked_loose = cost_of(graph) < CHEAPER * strict;
+    double enough = lash_block_order_cost_up_to(graph, INFINITY) / CHEAPER;
+    name_contacts(newton, rows, false);
+    newton->asked_loose = lash_block_order_cost_up_to(graph, enough) > enough;
     return newton->asked_loose;
 }
 
