@@ -110,21 +110,20 @@ static void lay_out(LashBlockLu* lu) {
 
 // The order given when it makes no fill (a banded system), else one that looks for little.
 static LashBlockOrder choose_order(const LashBlockGraph* graph, const LashSystem* system) {
-    if (system != NULL) {
-        LashBlockOrder given = lash_block_order(graph, true);
-        if (2 * given.first[graph->nodes] + graph->nodes <= system->pattern.count) return given;
-        lash_block_order_free(&given);
-    }
+    LashBlockOrder given = lash_block_order(graph, true);
+    if (2 * given.first[graph->nodes] + graph->nodes <= system->pattern.count) return given;
+    lash_block_order_free(&given);
     return lash_block_order(graph, false);
 }
 
-static LashBlockLu* create(const LashBlockGraph* graph, const LashSystem* system) {
+static LashBlockLu* create(const LashBlockGraph* graph, const LashSystem* system,
+                           LashBlockOrder order) {
     LashBlockLu* lu = lash_alloc(sizeof *lu);
     size_t n = (size_t)graph->nodes;
     lu->system = system;
     lu->nodes = graph->nodes;
     lu->is_diagonal = true;
-    lu->order = choose_order(graph, system);
+    lu->order = order;
     lu->size = lash_alloc((n + 1) * sizeof(int));
     lu->start = lash_alloc((n + 1) * sizeof(int));
     lu->rows = lash_alloc(n + 1);
@@ -157,7 +156,12 @@ static LashBlockLu* create(const LashBlockGraph* graph, const LashSystem* system
 }
 
 LashBlockLu* lash_block_lu_create_graph(const LashBlockGraph* graph) {
-    return create(graph, NULL);
+    return create(graph, NULL, lash_block_order(graph, false));
+}
+
+LashBlockLu* lash_block_lu_create_like(const LashBlockLu* like, const LashBlockGraph* graph) {
+    LASH_ASSERT(graph->nodes == like->nodes);
+    return create(graph, NULL, lash_block_order_copy(&like->order));
 }
 
 LashBlockLu* lash_block_lu_create(const LashSystem* system) {
@@ -172,7 +176,7 @@ LashBlockLu* lash_block_lu_create(const LashSystem* system) {
         a[graph.edges] = pattern->row[k];
         b[graph.edges++] = pattern->column[k];
     }
-    LashBlockLu* lu = create(&graph, system);
+    LashBlockLu* lu = create(&graph, system, choose_order(&graph, system));
     lu->source = lash_alloc((size_t)pattern->count * sizeof(int));
     for (int k = 0; k < pattern->count; ++k)
         lu->source[k] = lash_block_lu_offset(lu, pattern->row[k], pattern->column[k]);

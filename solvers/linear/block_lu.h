@@ -40,6 +40,8 @@ void lash_block_multiply_diagonal(const LashSystem* system, const double* values
 
 // --- Any graph of blocks. Vectors hold the nodes one after the other, in the order of the graph.
 LashBlockLu* lash_block_lu_create_graph(const LashBlockGraph* graph);
+// The same nodes and edges, blocks of other sizes, eliminated in the order of the other one.
+LashBlockLu* lash_block_lu_create_like(const LashBlockLu* like, const LashBlockGraph* graph);
 // Multiplications of a factorisation, and of a solution: what the choice of a method needs.
 double lash_block_lu_factor_cost(const LashBlockLu* lu);
 double lash_block_lu_solve_cost(const LashBlockLu* lu);

@@ -307,6 +307,20 @@ LashBlockOrder lash_block_order(const LashBlockGraph* graph, bool as_given) {
     return o;
 }
 
+static int* copy_of(const int* list, int count) {
+    size_t bytes = ((size_t)count + 1) * sizeof *list;
+    return memcpy(lash_alloc(bytes), list, (size_t)count * sizeof *list);
+}
+
+LashBlockOrder lash_block_order_copy(const LashBlockOrder* order) {
+    int n = order->nodes;
+    return (LashBlockOrder){.nodes = n,
+                            .order = copy_of(order->order, n),
+                            .place = copy_of(order->place, n),
+                            .first = copy_of(order->first, n + 1),
+                            .later = copy_of(order->later, order->first[n])};
+}
+
 void lash_block_order_free(LashBlockOrder* order) {
     lash_free(order->order);
     lash_free(order->place);

@@ -34,6 +34,7 @@ typedef struct LashBlockOrder {
 
 // as_given: keep the order of the nodes instead of looking for one with little fill.
 LashBlockOrder lash_block_order(const LashBlockGraph* graph, bool as_given);
+LashBlockOrder lash_block_order_copy(const LashBlockOrder* order);
 void lash_block_order_free(LashBlockOrder* order);
 // Multiplications of a factorisation in this order.
 double lash_block_order_cost(const LashBlockGraph* graph, const LashBlockOrder* order);

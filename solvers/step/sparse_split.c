@@ -62,7 +62,7 @@ void sparse_split_structure(SparseNewton* newton) {
     for (int s = 0; s < newton->slots; ++s) ++size[newton->slot[s].node];
     graph.size = size;
     newton->position_graph = graph;
-    newton->position_lu = lash_block_lu_create_graph(&graph);
+    newton->position_lu = lash_block_lu_create_like(newton->lu, &graph);
 }
 
 bool sparse_positions_as_factored(const SparseNewton* newton) {
