@@ -567,7 +567,23 @@ static void stay(const LashSim* sim, Step* step, const SparseNewton* newton) {
     }
 }
 
-void islands_rest(LashSim* sim, Step* step) {
+// Bodies that nothing touches fly on when others are struck, which ends what the predictor knows of all.
+static bool flies(const LashSim* sim, const Step* step, const SparseNewton* newton) {
+    return newton->slots + newton->joints == 0 && sim->now.steady_h == step->h;
+}
+
+static void fly(const LashSim* sim, Step* step, const SparseNewton* newton) {
+    const LashSystem* system = sim->system;
+    bool struck = sim->predictor.span[SPAN_V].history < 2;
+    for (int k = 0; k < newton->bodies && struck; ++k) {
+        int b = newton->body[k];
+        for (int i = system->block_start[b]; i < system->block_start[b + 1]; ++i)
+            step->v[i] = sim->now.v[i] + sim->now.steady_change[i];
+    }
+}
+
+void islands_guess(LashSim* sim, Step* step) {
+    static const double ROUNDING = 1e-5; // 1e-15 m/s, so that free bodies keep their energy
     Islands* islands = sim->operators.sparse;
     bool any = false;
     for (int k = 0; k < islands->count; ++k) {
@@ -575,7 +591,11 @@ void islands_rest(LashSim* sim, Step* step) {
         bool still = !solved && rests(sim, step, islands->island[k]);
         islands->convergence[k].rests = still;
         islands->convergence[k].solved = solved;
+        bool free = !solved && flies(sim, step, islands->island[k]);
         if (still) stay(sim, step, islands->island[k]);
+        if (still) islands->convergence[k].enough = step->goal;
+        if (free) fly(sim, step, islands->island[k]);
+        if (free) islands->convergence[k].enough = ROUNDING;
         any = any || still || solved;
     }
     if (any) note_kinds(sim, step, true);

@@ -83,6 +83,7 @@ static Convergence convergence_begin(const LashSim* sim, const Step* step) {
                          .kept = INFINITY,
                          .best = INFINITY,
                          .solver = -1,
+                         .enough = -1,
                          .solver_first = sim->info.solver,
                          .derivatives = DERIVATIVES_ALL};
 }
@@ -131,8 +132,7 @@ static Verdict judge(LashSim* sim, Step* step, Convergence* convergence) {
         return pass && convergence->error <= convergence->kept ? DONE : TAKE_KEPT;
     if (hopeless(step, convergence)) return GIVE_UP;
     if (convergence->i == 0 && pass && convergence->solved) return DONE;
-    if (convergence->i == 0)
-        return convergence->rests && convergence->error <= step->goal ? DONE : GO_ON;
+    if (convergence->i == 0) return convergence->error <= convergence->enough ? DONE : GO_ON;
     if (pass && settled(sim, step, convergence)) {
         operator_learn(sim, step, convergence->rate);
         return DONE;
@@ -289,8 +289,8 @@ static LashOutcome iterate_islands(LashSim* sim, Step* step, const Operator* ope
         islands->island[k]->again = false;
         islands->island[k]->no_answer = false;
     }
-    islands_rest(sim, step);
     step->goal = newton_goal(sim, step);
+    islands_guess(sim, step);
     step->unfinished = step->foreseen = false;
     for (step->correction = 0;; ++step->correction) {
         if (sim_stopped(sim) || !evaluate(sim, step, operator)) return LASH_FAILED;

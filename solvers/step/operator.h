@@ -36,7 +36,8 @@ typedef struct Convergence {
     int solver;              // iterations of the contact solver before the last correction
     int solver_first;        // and before the first one
     Derivatives derivatives; // that an operator of contacts may have
-    bool rests;              // it begins where nothing moved: no correction may be needed
+    bool rests;              // it begins where nothing moved
+    double enough;           // error of the first iterate that needs no correction; below 0: it needs one
     bool solved;             // it begins where a pass before has solved the same
     bool used_old;           // the last correction used an operator of an earlier step
 } Convergence;

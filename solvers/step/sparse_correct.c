@@ -435,8 +435,9 @@ static Errors shorten(LashSim* sim, Step* step, SparseNewton* newton, Errors eno
 }
 
 // Share of the error above which a factor of the same statuses is renewed: of a pile it costs as much as some thirty
-// iterations.
-static double slow_rate(const SparseNewton* newton) {
+// iterations. near: its velocities are near enough.
+static double slow_rate(const SparseNewton* newton, bool near) {
+    if (near) return INFINITY;
     return newton->split ? 0.5 : 0.1;
 }
 
@@ -501,7 +502,7 @@ static Errors descend(LashSim* sim, Step* step, SparseNewton* newton, Errors eno
         if (k > 0 && best <= 1) break;
         decide(step, newton, no_impulses(newton) ? -threshold : threshold, band);
         bool near = let_velocities_wait(newton, errors, enough);
-        bool slow = !near && error > slow_rate(newton) * last;
+        bool slow = error > slow_rate(newton, near) * last;
         if (!ready(sim, step, newton, slow, from_nothing && k == 0)) break;
         last = error;
         take_step(sim, step, newton);
@@ -525,7 +526,8 @@ static Errors iterate(LashSim* sim, Step* step, SparseNewton* newton, Errors eno
     newton->positions_wait = true;
     Errors errors = descend(sim, step, newton, enough, from_nothing);
     newton->positions_wait = false;
-    if (newton->singular || !(errors.velocity <= enough.velocity)) return (Errors){INFINITY, INFINITY};
+    if (newton->singular || !(errors.velocity <= enough.velocity))
+        return (Errors){INFINITY, INFINITY};
     return descend(sim, step, newton, enough, false);
 }
 

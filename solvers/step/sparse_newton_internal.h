@@ -152,9 +152,9 @@ double islands_scale(const LashSim* sim); // the largest b_norm
 // The errors of the step are those of this island; the largest of all.
 void island_focus(const LashSim* sim, Step* step, int k);
 void islands_unfocus(const LashSim* sim, Step* step);
-// Islands in which nothing moves begin as they stood after the last step, Convergence.rests; those that
-// a pass before has solved stay as they are.
-void islands_rest(LashSim* sim, Step* step);
+// Islands in which nothing moves begin as they stood after the last step, Convergence.rests; what nothing touches
+// begins as it flew in it; those that a pass before has solved stay as they are.
+void islands_guess(LashSim* sim, Step* step);
 // After a correction: which gaps are to be closed because they push.
 void islands_note_kinds(const LashSim* sim, Step* step);
 // Keeps the iterate of an island; brings it back.

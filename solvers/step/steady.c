@@ -15,7 +15,7 @@
 // (E. Gilbert, SIAM J. Control 4, 1966: the point of a convex hull nearest to the origin), |Delta| in m/s, for each
 // island. With s = v_g / (v_g + v), v_g = g h, v the velocity of the bricks that landed, the wall above is in
 // equilibrium to rounding, whatever its contacts; where rows depend on each other nobody else would know
-// which of the solutions lies inside the cones. It is a guess: residuals judge it (islands_rest).
+// which of the solutions lies inside the cones. It is a guess: residuals judge it (islands_guess).
 #include <math.h>
 #include <string.h>
 
