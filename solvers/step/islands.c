@@ -554,16 +554,14 @@ static bool rests(const LashSim* sim, const Step* step, const SparseNewton* newt
     return true;
 }
 
-// With the impulses of rest: what the last step closed it need not close again.
 static void stay(const LashSim* sim, Step* step, const SparseNewton* newton) {
-    bool struck = sim->predictor.span[SPAN_SHIFT].history < 2;
     for (int k = 0; k < newton->bodies; ++k) guess_stays(sim, step, newton->body[k]);
     for (int s = 0; s < newton->slots; ++s) {
         const LashInteraction* item = &step->list->item[newton->contact[s]];
         int at = last_place(sim, item->id);
         for (int r = 0; r < item->rows; ++r)
             step->P[item->row + r] = sim->now.last.steady[3 * at + r];
-        step->tau[item->row] = struck ? 0 : sim->now.last.tau[at];
+        step->tau[item->row] = 0;
     }
 }
 

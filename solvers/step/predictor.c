@@ -96,11 +96,10 @@ void step_guess(LashSim* sim, Step* step) {
 
 void guess_stays(const LashSim* sim, Step* step, int block) {
     const LashSystem* system = sim->system;
-    const double* shift = sim->predictor.difference[0] + system->nv;
-    bool struck = sim->predictor.span[SPAN_SHIFT].history < 2;
+    const Stencil* stencil = &step->stencil;
     for (int i = system->block_start[block]; i < system->block_start[block + 1]; ++i) {
         step->v[i] = sim->now.v[i];
-        step->shift[i] = struck ? 0 : shift[i];
+        step->shift[i] = -(stencil->d_0[i] + stencil->d_v * step->v[i]);
     }
 }
 

@@ -392,7 +392,7 @@ void step_activate(LashSim* sim, Step* step, int i);
 // --- Warm start (predictor.c) --------------------------------------------------------------------
 // v and joint impulses extrapolated, contact impulses zero.
 void step_guess(LashSim* sim, Step* step);
-// v and shift of a block as they were in the last step.
+// v of a block as it was, and the shift with which it stays where it is.
 void guess_stays(const LashSim* sim, Step* step, int block);
 // Keeps the solved step for the predictor; smooth: no jump in it.
 void step_remember(LashSim* sim, const Step* step, bool smooth);
