@@ -289,7 +289,7 @@ static bool descend(LashSim* sim, Step* step, SparseNewton* newton) {
         double a = advance(sim, step, newton, mean);
         mean = mean_product(newton, 0);
         ++sim->info.solver;
-        if (a < 0.1 && mean < 1e-9 * first) break; // rounding
+        if (a < 0.75 && mean < 1e-9 * first) break; // rounding: steps near an answer are whole
         if (!(mean > 0 && mean < INFINITY && a > 1e-6)) break;
     }
     return mean < 1e-8 * first;
