@@ -14,7 +14,7 @@ typedef struct AppScaleRow {
     double exponent;             // of the family: us = c bodies^exponent
     bool late;                   // stopped by the limit of time
 } AppScaleRow;
-enum { APP_SCALE_ROWS = 5 * APP_SCALE_MODELS };
+enum { APP_SCALE_ROWS = 5 * (APP_SCALE_MODELS + 1) }; // walls twice
 
 // A mechanism of size n; close it in either case. False with error.
 bool app_scale_open(AppScaleModel model, int n, AppScene* scene, LashError* error);
