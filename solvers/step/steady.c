@@ -65,8 +65,8 @@ void steady_find(LashSim* sim, Step* step) {
     for (int i = step->list->bilateral; i < step->list->count; ++i) {
         const LashInteraction* item = &step->list->item[i];
         if (!step->active[i]) continue;
-        int k = last_place(sim, item->id);
         double s = item->touched > 0 ? share[islands->of_block[item->block[0]]] : 1;
+        int k = s < 1 ? last_place(sim, item->id) : -1;
         for (int r = 0; r < item->rows; ++r)
             step->steady[item->row + r] =
                 mixed(s, k < 0 ? 0 : sim->now.last.steady[3 * k + r], step->P[item->row + r]);
