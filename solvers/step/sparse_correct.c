@@ -687,13 +687,13 @@ static Errors hold(LashSim* sim, Step* step, SparseNewton* newton, Target target
 // one before or not. One factor serves as many answers as have the same statuses, so the hold is changed only where no
 // answer is found (stronger), or one that is hardly better (weaker). Sliding contacts can make the matrix slightly
 // indefinite: then answers in turn lead away from there, and to where other statuses hold.
-static Errors hold_pile(LashSim* sim, Step* step, SparseNewton* newton, Errors enough) {
+static Errors hold_pile(LashSim* sim, Step* step, SparseNewton* newton, Target target) {
     enum { ROUNDS = 100, IDLE = 25 };
     static const double FIRST = 1e-4, LEAST = 1e-8, MOST = 0.1, WEAKER = 0.3, STRONGER = 10;
     static const double SHARE = 0.1,
                         BETTER = 0.5; // of the error: an answer leaves; a good one leaves
     size_t bytes = (size_t)newton->unknowns * sizeof *newton->y;
-    Errors errors = plain_errors(sim, step, newton), best = errors;
+    Errors enough = target.enough, errors = plain_errors(sim, step, newton), best = errors;
     double hold = FIRST, least = LEAST, best_error = in_units(best, enough);
     memcpy(newton->kept, newton->y, bytes);
     for (int round = 0, idle = 0; round < ROUNDS && idle < IDLE && best_error > 1; ++round) {
@@ -711,13 +711,15 @@ static Errors hold_pile(LashSim* sim, Step* step, SparseNewton* newton, Errors e
         }
         errors = plain_errors(sim, step, newton);
         double error = in_units(errors, enough);
-        if (error > BETTER * last) hold = fmax(least, WEAKER * hold);
+        bool slow = error > BETTER * last;
+        if (slow) hold = fmax(least, WEAKER * hold);
         ++idle;
         if (!(error < best_error)) continue;
         idle = 0;
         best_error = error;
         best = errors;
         memcpy(newton->kept, newton->y, bytes);
+        if (slow && step->correction == 0 && in_units(best, target.near) <= 1) break;
     }
     memcpy(newton->y, newton->kept, bytes);
     newton->prox = 0;
@@ -728,17 +730,16 @@ static Errors hold_pile(LashSim* sim, Step* step, SparseNewton* newton, Errors e
 static Errors correct_pile(LashSim* sim, Step* step, SparseNewton* newton, Target target) {
     static const double SHARE_V = 1e-2, SHARE_P = 5e-2;
     const IslandErrors* worst = &sim->operators.sparse->worst;
-    Errors enough = target.enough;
     if (step->correction == 0) {
         double v = worse(worst->contact, worse(worst->velocity, worst->dynamics));
-        enough.velocity = fmax(enough.velocity, SHARE_V * v);
-        enough.position = fmax(enough.position, SHARE_P * worst->position);
+        target.enough.velocity = fmax(target.enough.velocity, SHARE_V * v);
+        target.enough.position = fmax(target.enough.position, SHARE_P * worst->position);
     }
     newton->positions_wait = true;
-    Errors errors = hold_pile(sim, step, newton, enough);
+    Errors errors = hold_pile(sim, step, newton, target);
     newton->positions_wait = false;
     if (!(errors.velocity <= target.near.velocity)) return (Errors){INFINITY, INFINITY};
-    return hold_pile(sim, step, newton, enough);
+    return hold_pile(sim, step, newton, target);
 }
 
 // Where Newton alone does not end: interior points, then held near their answer; in later corrections
