@@ -46,12 +46,18 @@ static void add_fit(CheckContacts* contacts, CheckFit fit) {
     contacts->fit[contacts->fits++] = fit;
 }
 
-// Bores and pins that CAD systems cut in halves make four fits of one.
+static bool has_same_parts(const CheckFit* a, const CheckFit* b) {
+    if (a->contact < 0 || b->contact < 0) return false;
+    return strcmp(a->bore_part, b->bore_part) == 0 && strcmp(a->pin_part, b->pin_part) == 0;
+}
+
+// Bores and pins that CAD systems cut in halves make four fits of one, two contacts on a journal two.
 static bool is_known(const CheckContacts* contacts, const CheckFit* fit) {
     for (int i = 0; i < contacts->fits; ++i) {
         const CheckFit* other = &contacts->fit[i];
         double same = 1e-6 * fit->bore_radius;
-        if (other->contact != fit->contact || strcmp(other->what, fit->what) != 0) continue;
+        if (!has_same_parts(other, fit) || strcmp(other->what, fit->what) != 0) continue;
+        if (fabs(other->radial - fit->radial) > same) continue;
         if (fabs(other->bore_radius - fit->bore_radius) > same) continue;
         if (fabs(other->pin_radius - fit->pin_radius) > same) continue;
         if (vec3_distance(other->place, fit->place) < fit->bore_radius) return true;

@@ -419,7 +419,7 @@ static void boxes_deep_in_each_other_are_refused_with_depth_and_place(void** sta
     outcome_free(&o);
 }
 
-// A pin and a bore of two faces each, kept apart by their names: four pairs of faces, one fit.
+// A pin and a bore of two faces each, kept apart by their names: four pairs of faces, one fit; in two contacts, too.
 static void a_pin_and_its_bore_in_halves_are_one_fit(void** state) {
     (void)state;
     char path[300], halves[700];
@@ -440,17 +440,27 @@ static void a_pin_and_its_bore_in_halves_are_one_fit(void** state) {
         snprintf(body, sizeof body, i == 0 ? pin : bore, halves);
         make_part(i == 0 ? "half_pin" : "half_bore", body);
     }
-    model(
-        "{\"name\": \"pin\", \"step\": \"half_pin.step\", \"fixed\": true}, {\"name\": \"bush\", "
-        "\"step\": \"half_bore.step\", \"density\": 7.8e-6}",
+    const char* contacts[] = {
         "{\"name\": \"fit\", \"a\": {\"part\": \"pin\", \"faces\": [\"front\", \"back\"]}, \"b\": "
         "{\"part\": \"bush\", \"faces\": [\"front\", \"back\"]}}",
-        "\"simulation\": {}", path, sizeof path);
-    Outcome o = LASH("check", path, "--json");
-    cJSON* json = cJSON_Parse(o.out);
-    if (cJSON_GetArraySize(cJSON_GetObjectItem(json, "fits")) != 1) fail_msg("%s", o.out);
-    cJSON_Delete(json);
-    outcome_free(&o);
+        "{\"name\": \"fit 1\", \"a\": {\"part\": \"pin\", \"faces\": [\"front\", \"back\"]}, "
+        "\"b\": "
+        "{\"part\": \"bush\", \"faces\": [\"front\"]}}, "
+        "{\"name\": \"fit 2\", \"a\": {\"part\": \"pin\", \"faces\": [\"front\", \"back\"]}, "
+        "\"b\": "
+        "{\"part\": \"bush\", \"faces\": [\"back\"]}}"};
+    for (int i = 0; i < 2; ++i) {
+        model(
+            "{\"name\": \"pin\", \"step\": \"half_pin.step\", \"fixed\": true}, {\"name\": "
+            "\"bush\", "
+            "\"step\": \"half_bore.step\", \"density\": 7.8e-6}",
+            contacts[i], "\"simulation\": {}", path, sizeof path);
+        Outcome o = LASH("check", path, "--json");
+        cJSON* json = cJSON_Parse(o.out);
+        if (cJSON_GetArraySize(cJSON_GetObjectItem(json, "fits")) != 1) fail_msg("%s", o.out);
+        cJSON_Delete(json);
+        outcome_free(&o);
+    }
 }
 
 static void assemble_lifts_an_overlapping_box_out_of_the_plate(void** state) {
