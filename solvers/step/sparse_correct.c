@@ -690,8 +690,9 @@ static Errors hold(LashSim* sim, Step* step, SparseNewton* newton, Target target
 static Errors hold_pile(LashSim* sim, Step* step, SparseNewton* newton, Target target) {
     enum { ROUNDS = 100, IDLE = 25 };
     static const double FIRST = 1e-4, LEAST = 1e-8, MOST = 0.1, WEAKER = 0.3, STRONGER = 10;
-    static const double SHARE = 0.1;  // of the plain error that an answer may be off by
-    static const double BETTER = 0.5; // of the plain error before it: what a good one leaves at most
+    static const double SHARE = 0.1; // of the plain error that an answer may be off by
+    static const double BETTER =
+        0.5; // of the plain error before it: what a good one leaves at most
     size_t bytes = (size_t)newton->unknowns * sizeof *newton->y;
     Errors enough = target.enough, errors = plain_errors(sim, step, newton), best = errors;
     double hold = FIRST, least = LEAST, best_error = in_units(best, enough);
